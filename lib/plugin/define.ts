@@ -1,0 +1,117 @@
+import type { GenericSchema, InferOutput } from "valibot";
+import type { AgentClient, AgentTarget, TaskState } from "../conversation/event.ts";
+import type { Span } from "../trace/span.ts";
+import type { Json, Trajectory } from "../trace/trajectory.ts";
+
+/** The version of the plugin contract. */
+export const API_VERSION = 1;
+
+/** What a check is given. `trajectory` is there only for checks that declare `needs: ["trajectory"]`. */
+export interface CheckInput<T> {
+  expected: T;
+  status: TaskState;
+  output: string;
+  trajectory: Trajectory;
+}
+
+export interface CheckAnswer {
+  ok: boolean;
+  reason: string;
+}
+
+/** A deterministic check of one field of a task's `expected`. */
+export interface CheckPlugin<S extends GenericSchema = GenericSchema> {
+  apiVersion: 1;
+  title: string;
+  /** The key of `expected` that it owns; no two checks own the same. */
+  field: string;
+  /** What may stand there. */
+  schema: S;
+  /** Applied when the field is absent; without it an absent field means that the check does not run. */
+  default?: InferOutput<S>;
+  /** `trajectory`: only decided when spans were found. */
+  needs?: readonly "trajectory"[];
+  /** False where a given value asks for nothing (`no_errors: false`): the check then is not run and needs no spans. */
+  applies?(expected: InferOutput<S>): boolean;
+  /** Place in the verdict, ascending; load order decides nothing. */
+  order: number;
+  run(input: CheckInput<InferOutput<S>>): CheckAnswer | readonly CheckAnswer[];
+}
+
+/** A way to talk to an agent. */
+export interface ProtocolPlugin {
+  apiVersion: 1;
+  title: string;
+  /** Connects once for a run. Throws a BatError (code `agent`) that says what was tried and what came back. */
+  connect(target: AgentTarget, options: { signal: AbortSignal }): Promise<AgentClient>;
+}
+
+/** What a convention makes of a span; the index nests, orders, cuts and counts. */
+export type StepDraft =
+  | {
+      kind: "model";
+      model: string | null;
+      tokens_in: number;
+      tokens_out: number;
+      tokens_cached: number;
+      reasoning_tokens: number;
+      said: string | null;
+      /** Tool calls the model decided on, in order. */
+      decisions: { id: string | null; name: string; args: Json | undefined }[];
+    }
+  | { kind: "tool"; name: string; args: Json | undefined; result: string | null; callId: string | null }
+  | {
+      kind: "agent";
+      agent: string | null;
+      asked: string | null;
+      answered: string | null;
+      status: string | null;
+    };
+
+/** A vocabulary of span attributes. */
+export interface ConventionPlugin {
+  apiVersion: 1;
+  title: string;
+  /** Conventions are asked in this order; the first that reads a span decides what it is. */
+  order: number;
+  /** The step a span stands for, or null where it stands for none. */
+  read(span: Span): StepDraft | null;
+  /** The id of the conversation a span belongs to, where the span names one. */
+  conversation(span: Span): string | null;
+}
+
+/**
+ * Types a check and gives it back.
+ *
+ * @example
+ * ```ts
+ * // eval/plugins/checks/max_output_chars.ts
+ * import { defineCheck } from "bat-toolkit";
+ * import * as v from "valibot";
+ *
+ * export default defineCheck({
+ *   apiVersion: 1,
+ *   title: "Answer length",
+ *   field: "max_output_chars",
+ *   schema: v.pipe(v.number(), v.integer(), v.minValue(0)),
+ *   order: 200,
+ *   run: ({ expected, output }) => ({
+ *     ok: output.length <= expected,
+ *     reason: `output: ${output.length} characters, expected at most ${expected}`,
+ *   }),
+ * });
+ * ```
+ */
+export function defineCheck<const S extends GenericSchema>(check: CheckPlugin<S>): CheckPlugin<S> {
+  return check;
+}
+
+/** Types a protocol and gives it back. */
+export function defineProtocol(protocol: ProtocolPlugin): ProtocolPlugin {
+  return protocol;
+}
+
+/** Types a convention and gives it back. */
+export function defineConvention(convention: ConventionPlugin): ConventionPlugin {
+  return convention;
+}
