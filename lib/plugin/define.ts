@@ -1,5 +1,7 @@
 import type { GenericSchema, InferOutput } from "valibot";
 import type { AgentClient, AgentTarget, TaskState } from "../conversation/event.ts";
+import type { Episode } from "../eval/episode.ts";
+import type { RunResult } from "../eval/observer.ts";
 import type { Span } from "../trace/span.ts";
 import type { Json, Trajectory } from "../trace/trajectory.ts";
 
@@ -80,6 +82,25 @@ export interface ConventionPlugin {
   conversation(span: Span): string | null;
 }
 
+/** Writes what a run found in a form that another tool reads. Gets every episode once, in the plan's order. */
+export interface ReporterPlugin {
+  apiVersion: 1;
+  title: string;
+  /** What to call the file where the user names only a folder: `junit.xml`. */
+  fileName: string;
+  /** Text of the report, piece by piece, so that no run is too long for it. */
+  report(run: ReportedRun): AsyncIterable<string>;
+}
+
+/** What a reporter is given. */
+export interface ReportedRun {
+  id: string;
+  /** Results of each model, with the totals of its tasks. */
+  result: RunResult;
+  /** Episodes of a model (by its index in `result.models`), in the plan's order, read one at a time. */
+  episodes(model: number): AsyncIterable<{ file: string; episode: Episode }>;
+}
+
 /**
  * Types a check and gives it back.
  *
@@ -114,4 +135,9 @@ export function defineProtocol(protocol: ProtocolPlugin): ProtocolPlugin {
 /** Types a convention and gives it back. */
 export function defineConvention(convention: ConventionPlugin): ConventionPlugin {
   return convention;
+}
+
+/** Types a reporter and gives it back. */
+export function defineReporter(reporter: ReporterPlugin): ReporterPlugin {
+  return reporter;
 }
