@@ -22,7 +22,15 @@ export type AgentEvent =
   | { kind: "status"; state: TaskState; text: string; taskId?: string; rawState?: string }
   | { kind: "artifact"; id: string; append: boolean; last: boolean; text: string; taskId?: string }
   | { kind: "message"; id: string; text: string; taskId?: string }
-  | { kind: "problem"; code: ProblemCode; name: string; message: string; beforeFirstEvent?: boolean };
+  /** `refused`: nothing of the turn can have reached the agent. */
+  | {
+      kind: "problem";
+      code: ProblemCode;
+      name: string;
+      message: string;
+      beforeFirstEvent?: boolean;
+      refused?: boolean;
+    };
 
 /** One turn of the user, as a protocol sends it. */
 export interface OutgoingTurn {

@@ -5,8 +5,8 @@ import { BatError, messageOf } from "../errors.ts";
 /** An agent as an attempt needs it. */
 export interface HostedAgent {
   client: AgentClient;
-  /** Resolves when its process ends; absent for an agent that `bat` did not start. */
-  exited?: Promise<{ message: string }>;
+  /** Aborted when its process ends, with the Error that says how; absent for an agent that `bat` did not start. */
+  exited?: AbortSignal;
 }
 
 /** The agent of one model, for as long as the model is evaluated. */
@@ -93,9 +93,11 @@ async function startGeneration({ start, connect }: ProcessHostOptions): Promise<
   const process = await start();
   try {
     const client = await connect(process.url);
-    const generation: Generation = { process, client, exited: process.exited, exit: null };
+    const gone = new AbortController();
+    const generation: Generation = { process, client, exited: gone.signal, exit: null };
     process.exited.then((exit) => {
       generation.exit = exit;
+      gone.abort(new BatError("agent", exit.message));
     });
     return generation;
   } catch (error) {

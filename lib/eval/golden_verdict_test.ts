@@ -33,7 +33,8 @@ test("every recorded verdict comes out equal", async () => {
 
 /** As the loader of tasks gives them. */
 function withDefaults(expected: Expected): Expected {
-  const calls = (list: unknown) => (list as object[] | undefined)?.map((call) => ({ args_subset: {}, times: 1, ...call }));
+  const calls = (list: unknown) =>
+    (list as object[] | undefined)?.map((call) => ({ args_subset: {}, times: 1, ...call }));
   return {
     ...expected,
     ...(expected.tool_calls === undefined ? {} : { tool_calls: calls(expected.tool_calls) }),

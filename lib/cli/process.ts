@@ -1,0 +1,51 @@
+import type { Writable } from "node:stream";
+import { BatError } from "../errors.ts";
+import type { World } from "./command.ts";
+import { EXIT } from "./exit-codes.ts";
+import { runCli } from "./run-cli.ts";
+
+/** Runs the command line in this process and ends it with its exit code when all output is written. */
+export async function runProcess(argv: readonly string[]): Promise<void> {
+  const controller = new AbortController();
+  const interrupt = (name: NodeJS.Signals) => {
+    if (controller.signal.aborted) process.exit(EXIT.interrupted);
+    controller.abort(new BatError("interrupted", `Stopped by ${name}`));
+  };
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, interrupt);
+  // A reader that went away (`bat … | head`) is no fault.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+    });
+  }
+  const code = await runCli(argv, processWorld(argv, controller.signal));
+  await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+  process.exit(code);
+}
+
+function processWorld(argv: readonly string[], signal: AbortSignal): World {
+  const { stdin, stdout, stderr, env } = process;
+  const isTerminal = {
+    stdin: stdin.isTTY === true,
+    stdout: stdout.isTTY === true,
+    stderr: stderr.isTTY === true,
+  };
+  const plain = (env.NO_COLOR ?? "") !== "" || env.TERM === "dumb" || argv.includes("--no-color");
+  return {
+    cwd: process.cwd(),
+    env,
+    stdin,
+    stdout,
+    stderr,
+    isTerminal,
+    color: isTerminal.stdout && !plain,
+    columns: stdout.columns ?? stderr.columns ?? 80,
+    signal,
+    now: () => new Date(),
+  };
+}
+
+function flushed(stream: Writable): Promise<void> {
+  if (stream.writableLength === 0 || stream.destroyed) return Promise.resolve();
+  return new Promise((resolve) => stream.write("", () => resolve()));
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from "node:crypto";
+import type { AgentEvent } from "../event.ts";
+import { mapTaskState } from "../task-state.ts";
+
+type Value = Record<string, unknown>;
+
+function isValue(value: unknown): value is Value {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/**
+ * The events that a result of either version stands for (`{statusUpdate: …}` of 1.0, `{kind: "status-update", …}` of
+ * 0.3, whichever the stream is said to be), or null when it is none that A2A knows.
+ *
+ * @param whole the result is a task as it stands (asked for, or an answer without stream): its artifacts count
+ */
+export function decodeResult(result: unknown, { whole = false } = {}): AgentEvent[] | null {
+  if (!isValue(result)) return null;
+  if (isValue(result.task)) return decodeTask(result.task, whole);
+  if (isValue(result.statusUpdate)) return decodeStatus(result.statusUpdate);
+  if (isValue(result.artifactUpdate)) return decodeArtifact(result.artifactUpdate);
+  if (isValue(result.message)) return decodeMessage(result.message);
+  if (isValue(result.msg)) return decodeMessage(result.msg);
+  switch (result.kind) {
+    case "task":
+      return decodeTask(result, whole);
+    case "status-update":
+      return decodeStatus(result);
+    case "artifact-update":
+      return decodeArtifact(result);
+    case "message":
+      return decodeMessage(result);
+    default:
+      // GetTask answers with the bare task.
+      return isValue(result.status) && typeof result.id === "string" ? decodeTask(result, whole) : null;
+  }
+}
+
+function decodeTask(task: Value, whole: boolean): AgentEvent[] | null {
+  const taskId = textOf(task.id);
+  const status = decodeStatus({ status: task.status, taskId });
+  if (status === null) return null;
+  const artifacts = whole && Array.isArray(task.artifacts) ? task.artifacts.filter(isValue) : [];
+  const events = artifacts.flatMap((artifact) => decodeArtifact({ artifact, taskId, lastChunk: true }) ?? []);
+  const told = [...events, ...status].some((event) => event.kind !== "problem" && event.text !== "");
+  if (whole && !told) events.push(...lastAnswer(task));
+  return [...events, ...status];
+}
+
+/** The agent's last message of a task's history, for agents that answer nowhere else. */
+function lastAnswer(task: Value): AgentEvent[] {
+  const history = Array.isArray(task.history) ? task.history.filter(isValue) : [];
+  const answer = history.findLast(({ role }) => role === "agent" || role === "ROLE_AGENT");
+  return answer === undefined ? [] : (decodeMessage(answer) ?? []);
+}
+
+function decodeStatus(update: Value): AgentEvent[] | null {
+  const status = isValue(update.status) ? update.status : null;
+  const rawState = textOf(status?.state);
+  if (status === null || rawState === undefined) return null;
+  const state = mapTaskState(rawState);
+  // A state that is unknown decides nothing, and its words are the agent's all the same.
+  const text = partsText(isValue(status.message) ? status.message : {});
+  const taskId = textOf(update.taskId);
+  return [
+    {
+      kind: "status",
+      state: state ?? "working",
+      text,
+      rawState,
+      ...(taskId === undefined ? {} : { taskId }),
+    },
+  ];
+}
+
+function decodeArtifact(update: Value): AgentEvent[] | null {
+  if (!isValue(update.artifact)) return null;
+  const taskId = textOf(update.taskId);
+  return [
+    {
+      kind: "artifact",
+      id: textOf(update.artifact.artifactId) ?? textOf(update.artifact.name) ?? "",
+      append: update.append === true,
+      last: update.lastChunk === true,
+      text: partsText(update.artifact),
+      ...(taskId === undefined ? {} : { taskId }),
+    },
+  ];
+}
+
+function decodeMessage(message: Value): AgentEvent[] | null {
+  const parts = message.parts ?? message.content;
+  if (!Array.isArray(parts)) return null;
+  if (message.role === "user" || message.role === "ROLE_USER") return [];
+  const taskId = textOf(message.taskId);
+  const id = textOf(message.messageId) ?? randomUUID();
+  return [{ kind: "message", id, text: partsText(message), ...(taskId === undefined ? {} : { taskId }) }];
+}
+
+/** The text parts of a message or an artifact; data and files are not text. */
+function partsText(holder: Value): string {
+  const parts = holder.parts ?? holder.content;
+  if (!Array.isArray(parts)) return "";
+  const texts = parts.flatMap((part) => {
+    if (!isValue(part)) return [];
+    if (typeof part.text === "string") return [part.text];
+    // How some servers write protobuf's oneof.
+    const inner = isValue(part.part) ? part.part : isValue(part.content) ? part.content : null;
+    return inner !== null &&
+      (inner.$case === "text" || inner.case === "text") &&
+      typeof inner.value === "string"
+      ? [inner.value]
+      : [];
+  });
+  return texts.join("\n");
+}

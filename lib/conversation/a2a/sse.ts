@@ -1,0 +1,119 @@
+/** A single event may have this many bytes; more is no answer to a person's turn but a fault. */
+export const LARGEST_EVENT_BYTES = 16 * 1024 * 1024;
+
+/** An event beyond the limit. */
+export class OversizedEvent extends Error {
+  constructor(limit: number) {
+    super(`An event of the stream is larger than ${limit} bytes`);
+    this.name = "OversizedEvent";
+  }
+}
+
+const LF = 10;
+const CR = 13;
+
+/**
+ * Reads server-sent events: yields the data of each. Comments, ids, names and retries are passed over; lines may end
+ * with LF, CRLF or CR, wherever the chunks are cut. What stands before the end without an empty line is an event too:
+ * servers leave it out.
+ *
+ * Source: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
+ *
+ * @throws OversizedEvent
+ */
+export async function* serverSentEvents(
+  chunks: AsyncIterable<Uint8Array>,
+  limit = LARGEST_EVENT_BYTES,
+): AsyncGenerator<string> {
+  const lines = new LineSplitter(limit);
+  const event = new EventData(limit);
+  for await (const chunk of chunks) {
+    for (const line of lines.push(chunk)) {
+      const data = event.take(line);
+      if (data !== null) yield data;
+    }
+  }
+  const rest = lines.end();
+  if (rest !== "") event.take(rest);
+  const last = event.take("");
+  if (last !== null) yield last;
+}
+
+class LineSplitter {
+  readonly #limit: number;
+  #parts: Uint8Array[] = [];
+  #bytes = 0;
+  #afterCr = false;
+  #first = true;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  *push(chunk: Uint8Array): Generator<string> {
+    let start = 0;
+    for (let i = 0; i < chunk.length; i += 1) {
+      const byte = chunk[i];
+      if (byte === LF && this.#afterCr && i === start) {
+        this.#afterCr = false;
+        start = i + 1;
+        continue;
+      }
+      if (byte !== LF && byte !== CR) {
+        this.#afterCr = false;
+        continue;
+      }
+      this.#add(chunk.subarray(start, i));
+      start = i + 1;
+      this.#afterCr = byte === CR;
+      yield this.#line();
+    }
+    this.#add(chunk.subarray(start));
+  }
+
+  #add(part: Uint8Array): void {
+    if (part.length === 0) return;
+    this.#bytes += part.length;
+    if (this.#bytes > this.#limit) throw new OversizedEvent(this.#limit);
+    this.#parts.push(part);
+  }
+
+  #line(): string {
+    const text = Buffer.concat(this.#parts).toString("utf8");
+    this.#parts = [];
+    this.#bytes = 0;
+    if (!this.#first) return text;
+    this.#first = false;
+    return text.startsWith("\ufeff") ? text.slice(1) : text;
+  }
+
+  end(): string {
+    return this.#line();
+  }
+}
+
+class EventData {
+  readonly #limit: number;
+  #data: string[] = [];
+  #length = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Takes a line; gives the event's data when the line is the empty one that ends it. */
+  take(line: string): string | null {
+    if (line === "") {
+      const data = this.#data.length === 0 ? null : this.#data.join("\n");
+      this.#data = [];
+      this.#length = 0;
+      return data;
+    }
+    const [, name, value = ""] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
+    if (name !== "data") return null;
+    this.#length += value.length;
+    if (this.#length > this.#limit) throw new OversizedEvent(this.#limit);
+    this.#data.push(value);
+    return null;
+  }
+}

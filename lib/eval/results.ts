@@ -1,0 +1,341 @@
+import { AtomicFile, jsonText, writeFileAtomic } from "../store/atomic.ts";
+import type { RunFolder } from "../store/run-folder.ts";
+import { countSlots } from "./conservation.ts";
+import type { Episode } from "./episode.ts";
+import type { Fact, RunState } from "./facts.ts";
+import { type StoredEpisode, storedEpisodes } from "./fold.ts";
+import type { ModelResult, TaskResult } from "./observer.ts";
+import type { RunPlan } from "./plan.ts";
+import { passAtK, passHatK, percentile, wilson } from "./statistics.ts";
+
+/** How many failures of a task a result names; each is in its episode all the same. */
+const MOST_FAILURES = 20;
+
+type Folder = Pick<RunFolder<RunPlan, Fact>, "plan" | "path">;
+
+/**
+ * The result of one model, and its `summary.json` and `metrics.json`: one pass over its episodes, which are the only
+ * truth. A model without any finished attempt has no files.
+ */
+export async function modelResult(
+  folder: Folder,
+  state: RunState,
+  model: number,
+  now: () => Date,
+): Promise<ModelResult> {
+  const { plan } = folder;
+  const { name, folder: place } = plan.models[model]!;
+  const { carriedOut, notCarriedOut } = countSlots(plan, state, model);
+  const fold = new ModelFold(plan);
+  if (carriedOut + notCarriedOut > 0) {
+    await using metrics = await AtomicFile.create(folder.path(place, "metrics.json"));
+    await metrics.write('{\n  "per_episode": [');
+    let first = true;
+    for await (const stored of storedEpisodes(folder, state, model)) {
+      fold.add(stored);
+      const row = jsonText(metricsRow(stored.episode)).replaceAll("\n", "\n    ");
+      await metrics.write(`${first ? "" : ","}\n    ${row}`);
+      first = false;
+    }
+    await metrics.write(
+      `\n  ],\n  "summary": ${jsonText(fold.metricsSummary()).replaceAll("\n", "\n  ")}\n}`,
+    );
+    await metrics.commit();
+    await writeFileAtomic(folder.path(place, "summary.json"), jsonText(fold.summary(model, now())));
+  }
+  return fold.result({
+    model: name,
+    folder: place,
+    error: state.modelError(model),
+    restarts: state.restarts(model),
+  });
+}
+
+/** An episode's line in `metrics.json`. */
+function metricsRow(episode: Episode): Record<string, unknown> {
+  const { totals } = episode.trace.trajectory;
+  const { passed, reason } = episode.verdict;
+  return {
+    task_id: episode.task_id,
+    expected_outcome: episode.expected_outcome,
+    status: episode.final_status,
+    success: passed,
+    time: { wall_ms: episode.trace.wall_ms },
+    tokens: {
+      prompt_tokens: totals.tokens_in,
+      completion_tokens: totals.tokens_out,
+      total_tokens: totals.tokens_in + totals.tokens_out,
+      cached_prompt_pct: percentage(totals.tokens_cached, totals.tokens_in),
+    },
+    verdict: { passed, reason },
+    ...(episode.qualitative_scores === null ? {} : { qualitative: episode.qualitative_scores }),
+    ...(episode.aux.outcome === "not-carried-out" ? { outcome: "not-carried-out" } : {}),
+  };
+}
+
+function scoresOf(scores: Record<string, unknown>): Record<string, unknown> {
+  const { judge_reasoning: _, ...rest } = scores;
+  return rest;
+}
+
+/** A share in percent with one decimal, rounded as Python rounds. */
+export function percentage(part: number, whole: number): number {
+  return whole === 0 ? 0 : roundHalfEven((part / whole) * 100, 1);
+}
+
+/** Python's `round(value, digits)`: correctly rounded from the exact binary value, ties to even. */
+export function roundHalfEven(value: number, digits: number): number {
+  // The exact decimal expansion of a double ends; ties are seen on it and not on a product that was rounded itself.
+  const exact = value.toFixed(Math.min(100, digits + 60));
+  const cut = exact.indexOf(".") + 1 + digits;
+  const rest = exact.slice(cut);
+  const tie = /^50*$/.test(rest);
+  if (!tie) return Number(value.toFixed(digits));
+  const kept = exact.slice(0, cut);
+  const lastDigit = Number(kept.replace(/\.$/, "").slice(-1));
+  const step = 10 ** -digits * Math.sign(value);
+  return lastDigit % 2 === 0 ? Number(kept) : Number((Number(kept) + step).toFixed(digits));
+}
+
+class Tokens {
+  in = 0;
+  out = 0;
+  cached = 0;
+
+  add(episode: Episode): void {
+    const { tokens_in, tokens_out, tokens_cached } = episode.trace.trajectory.totals;
+    this.in += tokens_in;
+    this.out += tokens_out;
+    this.cached += tokens_cached;
+  }
+
+  get plain() {
+    return { in: this.in, out: this.out, cached: this.cached };
+  }
+}
+
+/** Durations of carried-out attempts: eight bytes each. */
+class Durations {
+  #values = new Float64Array(16);
+  #count = 0;
+  total = 0;
+
+  add(value: number): void {
+    if (this.#count === this.#values.length) {
+      const larger = new Float64Array(this.#values.length * 2);
+      larger.set(this.#values);
+      this.#values = larger;
+    }
+    this.#values[this.#count] = value;
+    this.#count += 1;
+    this.total += value;
+  }
+
+  summary(): { p50: number; p95: number; total: number } | null {
+    if (this.#count === 0) return null;
+    const sorted = this.#values.slice(0, this.#count).sort();
+    return { p50: percentile(sorted, 0.5), p95: percentile(sorted, 0.95), total: this.total };
+  }
+}
+
+class TaskFold {
+  finished = 0;
+  carriedOut = 0;
+  passed = 0;
+  readonly tokens = new Tokens();
+  readonly durations = new Durations();
+  readonly failures: TaskResult["failures"] = [];
+
+  add({ attempt, file, episode }: StoredEpisode): void {
+    const outcome = episode.aux.outcome ?? "carried-out";
+    const { passed, reason } = episode.verdict;
+    this.finished += 1;
+    if (outcome === "carried-out") {
+      this.carriedOut += 1;
+      this.tokens.add(episode);
+      this.durations.add(episode.trace.wall_ms);
+      if (passed) this.passed += 1;
+    }
+    if (!passed && this.failures.length < MOST_FAILURES)
+      this.failures.push({ attempt, outcome, reason, episode: file });
+  }
+
+  result(taskId: string, planned: number): TaskResult {
+    const { carriedOut: n, passed: c } = this;
+    const ks = Array.from({ length: n }, (_, i) => i + 1);
+    return {
+      task_id: taskId,
+      planned,
+      carried_out: n,
+      passed: c,
+      failed: n - c,
+      pass_rate: wilson(c, n),
+      pass_at_k: Object.fromEntries(ks.map((k) => [String(k), passAtK(n, c, k)!])),
+      pass_hat_k: Object.fromEntries(ks.map((k) => [String(k), passHatK(n, c, k)!])),
+      tokens: this.tokens.plain,
+      wall_ms: this.durations.summary(),
+      failures: this.failures,
+    };
+  }
+}
+
+/** Sum, smallest, largest and number of values. */
+class Spread {
+  #sum = 0;
+  /** What rounding lost of the sum (Neumaier's summation): a mean must not depend on the order of its values. */
+  #lost = 0;
+  min = Number.POSITIVE_INFINITY;
+  max = Number.NEGATIVE_INFINITY;
+  count = 0;
+
+  add(value: number): void {
+    const next = this.#sum + value;
+    this.#lost +=
+      Math.abs(this.#sum) >= Math.abs(value) ? this.#sum - next + value : value - next + this.#sum;
+    this.#sum = next;
+    this.min = Math.min(this.min, value);
+    this.max = Math.max(this.max, value);
+    this.count += 1;
+  }
+
+  get sum(): number {
+    return this.#sum + this.#lost;
+  }
+
+  get avg(): number {
+    return this.count === 0 ? 0 : this.sum / this.count;
+  }
+}
+
+/** All of a model's episodes, folded. */
+class ModelFold {
+  readonly #plan: RunPlan;
+  readonly #tasks: TaskFold[];
+  readonly #wall = new Spread();
+  readonly #total = new Spread();
+  readonly #tokens = new Tokens();
+  readonly #durations = new Durations();
+  readonly #scores = new Map<string, Spread>();
+
+  constructor(plan: RunPlan) {
+    this.#plan = plan;
+    this.#tasks = plan.tasks.map(() => new TaskFold());
+  }
+
+  add(stored: StoredEpisode): void {
+    const { episode, task } = stored;
+    this.#tasks[task]!.add(stored);
+    const { tokens_in, tokens_out } = episode.trace.trajectory.totals;
+    this.#wall.add(episode.trace.wall_ms);
+    this.#total.add(tokens_in + tokens_out);
+    this.#tokens.add(episode);
+    if (episode.aux.outcome !== "not-carried-out") this.#durations.add(episode.trace.wall_ms);
+    for (const [field, score] of Object.entries(scoresOf(episode.qualitative_scores ?? {}))) {
+      if (typeof score !== "number" && score !== null) continue;
+      const spread = this.#scores.get(field) ?? new Spread();
+      this.#scores.set(field, spread);
+      if (score !== null) spread.add(score);
+    }
+  }
+
+  #count(key: "finished" | "carriedOut" | "passed"): number {
+    return this.#tasks.reduce((sum, task) => sum + task[key], 0);
+  }
+
+  /** `summary.json`: the reference's keys first, ours beside. */
+  summary(model: number, at: Date): Record<string, unknown> {
+    const { settings, models, tasks } = this.#plan;
+    const finished = this.#tasks
+      .map((fold, i) => ({ fold, id: tasks[i]!.id }))
+      .filter(({ fold }) => fold.finished > 0);
+    return {
+      run_name: settings.run_name,
+      timestamp_utc: timestamp(at),
+      k: settings.k,
+      model_name: models[model]!.model,
+      attempts: finished.map(({ fold, id }) => {
+        const { finished: attempts, carriedOut, passed } = fold;
+        const { pass_rate, pass_at_k, pass_hat_k, wall_ms } = fold.result(id, settings.k);
+        return {
+          task_id: id,
+          attempts,
+          passed,
+          failed: carriedOut - passed,
+          success_percentage: percentage(passed, carriedOut),
+          not_carried_out: attempts - carriedOut,
+          pass_rate,
+          pass_at_k,
+          pass_hat_k,
+          wall_ms,
+        };
+      }),
+      qualitative_scores: Object.fromEntries(
+        [...this.#scores].filter(([, { count }]) => count > 0).map(([field, { avg }]) => [field, avg]),
+      ),
+      passed: this.#count("passed"),
+      failed: this.#count("carriedOut") - this.#count("passed"),
+      not_carried_out: this.#count("finished") - this.#count("carriedOut"),
+      pass_rate: wilson(this.#count("passed"), this.#count("carriedOut")),
+    };
+  }
+
+  /** `summary` of `metrics.json`. */
+  metricsSummary(): Record<string, unknown> {
+    const finished = this.#count("finished");
+    const carriedOut = this.#count("carriedOut");
+    const passed = this.#count("passed");
+    const wall = this.#wall;
+    const tokens = this.#tokens;
+    const total = this.#total;
+    const qualitative = [...this.#scores].filter(([, { count }]) => count > 0);
+    return {
+      episodes: finished,
+      k_attempts: this.#plan.settings.k,
+      total_runs: finished,
+      passed,
+      failed: carriedOut - passed,
+      pass_rate: carriedOut === 0 ? 0 : passed / carriedOut,
+      time: { total_wall_ms: wall.sum, avg_wall_ms: wall.avg, min_wall_ms: wall.min, max_wall_ms: wall.max },
+      tokens: {
+        prompt_tokens_total: tokens.in,
+        completion_tokens_total: tokens.out,
+        total_tokens_total: tokens.in + tokens.out,
+        cached_prompt_pct: percentage(tokens.cached, tokens.in),
+        avg_total_tokens: total.avg,
+        min_total_tokens: total.min,
+        max_total_tokens: total.max,
+      },
+      ...(qualitative.length === 0
+        ? {}
+        : {
+            qualitative: Object.fromEntries(
+              qualitative.map(([field, { avg, min, max, count }]) => [field, { avg, min, max, count }]),
+            ),
+          }),
+      not_carried_out: finished - carriedOut,
+      wall_ms: this.#durations.summary(),
+    };
+  }
+
+  result(model: Pick<ModelResult, "model" | "folder" | "error" | "restarts">): ModelResult {
+    const { tasks, settings } = this.#plan;
+    const carriedOut = this.#count("carriedOut");
+    const passed = this.#count("passed");
+    return {
+      ...model,
+      planned: tasks.length * settings.k,
+      carried_out: carriedOut,
+      passed,
+      failed: carriedOut - passed,
+      pass_rate: wilson(passed, carriedOut),
+      tokens: this.#tokens.plain,
+      wall_ms: this.#durations.summary(),
+      tasks: this.#tasks.map((fold, i) => fold.result(tasks[i]!.id, settings.k)),
+    };
+  }
+}
+
+/** `20261201_064337`, UTC. */
+export function timestamp(at: Date): string {
+  return at.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "_");
+}

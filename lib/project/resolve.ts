@@ -1,0 +1,134 @@
+import { readdir, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { BatError } from "../errors.ts";
+import { didYouMean } from "../text/nearest.ts";
+
+/** The agent that a command acts on. */
+export interface AgentProject {
+  /** Folder that it is started in. */
+  root: string;
+  /** Folder of the agent itself; the root for a standalone one. */
+  dir: string;
+  /** Its folder's name in a blueprint; null for a standalone one. */
+  name: string | null;
+  configPath: string;
+  command: string[];
+  /** What its start needs in the environment. */
+  env: Record<string, string>;
+  /** For messages. */
+  title: string;
+}
+
+const AGENT_FILES = ["config.yaml", "agent.json", "pyproject.toml"] as const;
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isFile() ?? false;
+}
+
+async function isBlueprintRoot(dir: string): Promise<boolean> {
+  const [project, main, card] = await Promise.all(
+    ["pyproject.toml", "__main__.py", "agent.json"].map((name) => isFile(join(dir, name))),
+  );
+  return project === true && main === true && card === false;
+}
+
+/** The blueprint that a folder is, or is an agent folder of; no further up. */
+export async function findBlueprintRoot(dir: string): Promise<string | null> {
+  if (await isBlueprintRoot(dir)) return dir;
+  if (await isFile(join(dir, "pyproject.toml"))) return null;
+  const parent = dirname(dir);
+  return parent !== dir && (await isBlueprintRoot(parent)) ? parent : null;
+}
+
+/** Names of a blueprint's agents: folders with configuration and card and no project of their own. */
+export async function blueprintAgents(root: string): Promise<string[]> {
+  const names: string[] = [];
+  for (const entry of await readdir(root, { withFileTypes: true })) {
+    if (!entry.isDirectory() && !entry.isSymbolicLink()) continue;
+    const has = (name: string) => isFile(join(root, entry.name, name));
+    if ((await has("config.yaml")) && (await has("agent.json")) && !(await has("pyproject.toml")))
+      names.push(entry.name);
+  }
+  return names.sort();
+}
+
+/**
+ * The agent that a folder, and an agent named on the command line, mean.
+ *
+ * @throws BatError (code `config`, or `usage` for the argument) that says what is missing and what to do
+ */
+export async function resolveAgentProject({
+  cwd,
+  agent,
+}: {
+  cwd: string;
+  agent?: string | undefined;
+}): Promise<AgentProject> {
+  const root = await findBlueprintRoot(cwd);
+  if (root === null) {
+    if (agent !== undefined) {
+      throw new BatError(
+        "usage",
+        `AGENT "${agent}" was given, but "${cwd}" is not in a blueprint; go to the agent's own folder`,
+      );
+    }
+    return await standalone(cwd);
+  }
+  const name = agent ?? (root === cwd ? null : basename(cwd));
+  const agents = await blueprintAgents(root);
+  if (name === null) {
+    const found = agents.length === 0 ? "(none yet: run `bat add agent`)" : agents.join(", ");
+    throw new BatError("usage", `"${root}" is a blueprint: say which agent. Agents: ${found}`);
+  }
+  if (!agents.includes(name)) throw await notAnAgent(root, name, agents);
+  return {
+    root,
+    dir: join(root, name),
+    name,
+    configPath: join(root, name, "config.yaml"),
+    command: ["uv", "run", ".", name],
+    env: { CONFIG_PATH: `${name}/config.yaml` },
+    title: name,
+  };
+}
+
+async function standalone(dir: string): Promise<AgentProject> {
+  const missing: string[] = [];
+  for (const name of AGENT_FILES) if (!(await isFile(join(dir, name)))) missing.push(name);
+  if (missing.length > 0) {
+    throw new BatError(
+      "config",
+      `"${dir}" is no agent: ${missing.join(", ")} missing. Go to an agent's folder or make one with \`bat init agent\`; to evaluate an agent of another kind, set agent.url or agent.command in eval/eval.yaml`,
+    );
+  }
+  return {
+    root: dir,
+    dir,
+    name: null,
+    configPath: join(dir, "config.yaml"),
+    command: ["uv", "run", "."],
+    env: {},
+    title: basename(dir),
+  };
+}
+
+async function notAnAgent(root: string, name: string, agents: readonly string[]): Promise<BatError> {
+  const folder = join(root, name);
+  if ((await stat(folder).catch(() => null)) === null) {
+    const found = agents.length === 0 ? "(none yet: run `bat add agent`)" : agents.join(", ");
+    return new BatError(
+      "usage",
+      `Unknown agent "${name}"${didYouMean(name, agents)} Agents of "${root}": ${found}`,
+    );
+  }
+  if (await isFile(join(folder, "pyproject.toml"))) {
+    return new BatError("config", `"${folder}" is a project of its own, no agent of the blueprint "${root}"`);
+  }
+  const missing: string[] = [];
+  for (const file of ["config.yaml", "agent.json"])
+    if (!(await isFile(join(folder, file)))) missing.push(file);
+  return new BatError(
+    "config",
+    `"${folder}" is no agent: ${missing.join(", ")} missing; make agents with \`bat add agent\``,
+  );
+}
