@@ -1,0 +1,240 @@
+import { mkdir } from "node:fs/promises";
+import { join, relative, resolve } from "node:path";
+import type { World } from "../cli/command.ts";
+import { BatError } from "../errors.ts";
+import { packageVersion } from "../package.ts";
+import { observerFor } from "../report/progress.ts";
+import { renderResults } from "../report/results-table.ts";
+import { jsonText, writeFileAtomic } from "../store/atomic.ts";
+import { RunFolder } from "../store/run-folder.ts";
+import { sourceDifferences } from "../store/source-digest.ts";
+import { type Fact, type NewFact, RunState } from "./facts.ts";
+import { removeUnjournalled } from "./fold.ts";
+import type { RunObserver, RunResult } from "./observer.ts";
+import { openModel } from "./open-model.ts";
+import { parsePlan, planDifferences, type RunPlan, type RunRequest } from "./plan.ts";
+import { modelName, type PreparedRun, planRun, prepareRun, readSourceFiles } from "./prepare.ts";
+import { timestamp } from "./results.ts";
+import { executeRun } from "./run.ts";
+
+/** What a run may be told beside what is evaluated; it decides nothing about an episode. */
+export interface RunOptions {
+  concurrency?: number | undefined;
+  failUnder?: number | undefined;
+  failFast?: boolean | undefined;
+  junit?: string | undefined;
+  json?: boolean | undefined;
+}
+
+/** Evaluates an agent from its folder: the one way in, for `eval run` and `demo` alike. Resolves to the exit code. */
+export async function evaluate(
+  place: { cwd: string; agent?: string | undefined; outputDir?: string | undefined },
+  request: RunRequest,
+  options: RunOptions & { dryRun?: boolean | undefined },
+  world: World,
+): Promise<RunResult | null> {
+  const prepared = await prepareRun({ ...place, request });
+  if (options.dryRun === true) {
+    world.stdout.write(dryRunText(prepared, options));
+    return null;
+  }
+  await mkdir(prepared.outputDir, { recursive: true });
+  await using folder = await newRun(prepared, world);
+  return await carryOut(folder, new RunState(), prepared, options, world, { resumed: false });
+}
+
+async function newRun(prepared: PreparedRun, world: World): Promise<RunFolder<RunPlan, Fact>> {
+  const at = world.now();
+  const base = timestamp(at);
+  for (let n = 1; ; n += 1) {
+    const id = n === 1 ? base : `${base}-${n}`;
+    const directory = join(prepared.outputDir, id);
+    try {
+      const folder = await RunFolder.create<RunPlan, Fact>(
+        directory,
+        planRun(prepared, id, directory, at),
+        world.now,
+      );
+      const { source } = prepared;
+      if (source.digest !== null) await writeFileAtomic(folder.path("source.json"), jsonText(source.files));
+      return folder;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+  }
+}
+
+/** Continues a run that was stopped anywhere. */
+export async function resume(
+  directory: string,
+  options: RunOptions & { force?: boolean | undefined },
+  world: World,
+): Promise<RunResult> {
+  const { folder: opened, facts } = await RunFolder.open<RunPlan, Fact>(directory, parsePlan, world.now);
+  await using folder = opened;
+  const { plan } = folder;
+  const cwd = resolve(directory, plan.agent.directory);
+  const outputDir = resolve(directory, "..");
+  const prepared = await prepareRun({ cwd, request: plan.request, outputDir });
+  const differences = planDifferences(plan, planRun(prepared, plan.id, directory, world.now()));
+  differences.push(...(await sourceChanges(plan, prepared, directory)));
+  if (differences.length > 0 && options.force !== true) {
+    throw new BatError(
+      "config",
+      `Cannot resume run ${plan.id}, it would not be the same run: ${differences.join("; ")}; --force goes on all the same and records it`,
+    );
+  }
+  const aligned = alignToPlan(plan, prepared);
+  const state = new RunState(facts);
+  await removeUnjournalled(folder, state);
+  return await carryOut(folder, state, aligned, options, world, { resumed: true, forced: differences });
+}
+
+/** Tasks and models as the plan counts them, though the files may have others by now. What is gone cannot be carried out. */
+function alignToPlan(plan: RunPlan, prepared: PreparedRun): PreparedRun {
+  const gone: string[] = [];
+  const tasks = plan.tasks.flatMap(({ id }) => {
+    const task = prepared.tasks.find((one) => one.id === id);
+    if (task === undefined) gone.push(`task "${id}"`);
+    return task ?? [];
+  });
+  const models = plan.models.flatMap(({ name }, i) => {
+    const same = prepared.models.filter((one) => modelName(one) === name);
+    const model =
+      prepared.models[i] !== undefined && modelName(prepared.models[i]) === name
+        ? prepared.models[i]
+        : same[0];
+    if (model === undefined) gone.push(`model ${name}`);
+    return model ?? [];
+  });
+  if (gone.length > 0)
+    throw new BatError("config", `Cannot resume run ${plan.id}: it needs what is gone: ${gone.join(", ")}`);
+  return { ...prepared, tasks, models, k: plan.settings.k };
+}
+
+async function sourceChanges(plan: RunPlan, prepared: PreparedRun, directory: string): Promise<string[]> {
+  const { source } = prepared;
+  if (plan.source.digest === null || source.digest === null || plan.source.digest === source.digest)
+    return [];
+  const changes = sourceDifferences(await readSourceFiles(directory), source.files);
+  const more = changes.length > 10 ? ` (+${changes.length - 10} more)` : "";
+  return [`the agent's source has changed: ${changes.slice(0, 10).join(", ")}${more}`];
+}
+
+async function carryOut(
+  folder: RunFolder<RunPlan, Fact>,
+  state: RunState,
+  prepared: PreparedRun,
+  options: RunOptions,
+  world: World,
+  { resumed, forced = [] }: { resumed: boolean; forced?: string[] },
+): Promise<RunResult> {
+  const { plan } = folder;
+  const { config } = prepared.target;
+  const opened: NewFact = {
+    fact: "run-opened",
+    pid: process.pid,
+    version: packageVersion(),
+    resumed,
+    ...(forced.length === 0 ? {} : { forced }),
+  };
+  await folder.record(opened, { sync: true });
+  const concurrency = options.concurrency ?? config.concurrency;
+  const observer = observerFor(world, { json: options.json === true });
+  announce(folder, state, prepared, concurrency, observer);
+  const { maxTokens, maxMinutes } = config.budget;
+  const result = await executeRun({
+    folder,
+    state,
+    tasks: prepared.tasks,
+    checks: prepared.checks,
+    settings: {
+      concurrency,
+      turnTimeoutMs: config.turnTimeoutMs,
+      attemptTimeoutMs: config.attemptTimeoutMs,
+      retries: config.retries,
+      contextIds: config.contextIds,
+      failFast: options.failFast === true,
+      maxTokens,
+      deadline: maxMinutes === null ? null : Date.now() + maxMinutes * 60_000,
+    },
+    openModel: (model, count) =>
+      openModel({ prepared, folder, state, observer, env: world.env, signal: world.signal }, model, count),
+    failUnder: options.failUnder ?? null,
+    observer,
+    signal: world.signal,
+    now: world.now,
+  });
+  if (options.junit !== undefined)
+    await writeReport("junit", resolve(world.cwd, options.junit), folder, state, result, prepared);
+  if (options.json === true) world.stdout.write(`${jsonText({ ...result, plan: plan.id })}\n`);
+  else world.stdout.write(renderResults(result, world));
+  return result;
+}
+
+function announce(
+  folder: RunFolder<RunPlan, Fact>,
+  state: RunState,
+  prepared: PreparedRun,
+  concurrency: number,
+  observer: RunObserver,
+): void {
+  const { plan } = folder;
+  let done = 0;
+  for (const key of state.keys()) if (state.isClosed(key)) done += 1;
+  for (const warning of prepared.warnings) observer.warning(warning);
+  observer.runStarted({
+    run: plan.id,
+    directory: folder.directory,
+    agent: plan.agent.title,
+    models: plan.models.map(({ name }) => name),
+    tasks: plan.tasks.length,
+    k: plan.settings.k,
+    planned: plan.planned,
+    done,
+    concurrency,
+  });
+}
+
+async function writeReport(
+  id: string,
+  file: string,
+  folder: RunFolder<RunPlan, Fact>,
+  state: RunState,
+  result: RunResult,
+  prepared: PreparedRun,
+): Promise<void> {
+  const [{ loadPlugins }, { pluginSources }, { AtomicFile }, { storedEpisodes }] = await Promise.all([
+    import("../plugin/loader.ts"),
+    import("../plugin/sources.ts"),
+    import("../store/atomic.ts"),
+    import("./fold.ts"),
+  ]);
+  const { dir, config } = prepared.target;
+  const reporters = await loadPlugins("reporters", pluginSources({ projectDir: dir, packs: config.plugins }));
+  const reporter = reporters.find((one) => one.id === id)!.definition;
+  await using report = await AtomicFile.create(file);
+  const episodes = (model: number) => storedEpisodes(folder, state, model);
+  for await (const text of reporter.report({ id: folder.plan.id, result, episodes }))
+    await report.write(text);
+  await report.commit();
+}
+
+function dryRunText(prepared: PreparedRun, options: RunOptions): string {
+  const { target, models, tasks, k, outputDir, warnings } = prepared;
+  const { config } = target;
+  const start =
+    target.kind === "url"
+      ? `running at ${config.agent.url}`
+      : `started with \`${(config.agent.command ?? target.project?.command ?? []).join(" ")}\``;
+  const lines = [
+    ...warnings.map((warning) => `Warning: ${warning}`),
+    `Would evaluate ${target.title}, ${start}`,
+    `Models: ${models.map(({ provider, model }) => `${provider}:${model}`).join(", ")}`,
+    `Attempts: ${models.length} model(s) × ${tasks.length} task(s) × ${k} = ${models.length * tasks.length * k}, ${options.concurrency ?? config.concurrency} at once`,
+    `Results: ${relative(process.cwd(), outputDir) || outputDir}`,
+    "Tasks:",
+    ...tasks.map(({ id, turns }) => `  ${id} (${turns.length} turn${turns.length === 1 ? "" : "s"})`),
+  ];
+  return `${lines.join("\n")}\n`;
+}
