@@ -38,6 +38,8 @@ export interface IndexOptions {
   onlyNew?: boolean;
   /** Traces to keep; others are not kept at all. */
   wants?: (traceId: string) => boolean;
+  /** Only who is there: traces are known by their ids and conversations, steps are not kept. */
+  onlyNames?: boolean;
 }
 
 /** How many traces that nobody has asked for are kept. */
@@ -53,6 +55,7 @@ export class SpanIndex {
   readonly #reader: SpanFileReader;
   readonly #conventions: readonly NamedConvention[];
   readonly #wants: ((traceId: string) => boolean) | null;
+  readonly #onlyNames: boolean;
   readonly #traces = new Map<string, Trace>();
   readonly #byConversation = new Map<string, Set<Trace>>();
   readonly #released = new Set<string>();
@@ -69,6 +72,7 @@ export class SpanIndex {
     this.#reader = new SpanFileReader(paths);
     this.#conventions = [...conventions].sort((a, b) => a.definition.order - b.definition.order);
     this.#wants = options.wants ?? null;
+    this.#onlyNames = options.onlyNames === true;
     if (options.onlyNew === true) this.#reader.skipExisting();
   }
 
@@ -117,9 +121,10 @@ export class SpanIndex {
     if (this.#wants !== null && !this.#wants(span.traceId)) return;
     const trace = this.#trace(span);
     const record = recordOf(span, this.#order++, this.#conventions);
-    trace.spans.set(record.spanId, record);
+    if (!this.#onlyNames) trace.spans.set(record.spanId, record);
     if (trace.start > record.start && record.start > 0n) trace.start = record.start;
     if (record.draft !== null || record.isAgentRoot || record.failed) trace.matters = true;
+    if (this.#onlyNames) record.draft = null;
     const root = record.isAgentRoot ? trace.roots.findIndex(({ spanId }) => spanId === record.spanId) : -1;
     if (root !== -1) trace.roots[root] = record;
     else if (record.isAgentRoot) trace.roots.push(record);
@@ -133,7 +138,7 @@ export class SpanIndex {
       const { traceId: id, startTime: start } = span;
       trace = { id, spans: new Map(), roots: [], conversations: new Set(), start, matters: false };
       this.#traces.set(id, trace);
-      if (this.#traces.size > MOST_TRACES) this.#forgetOldest();
+      if (this.#traces.size > MOST_TRACES && this.#wants === null && !this.#onlyNames) this.#forgetOldest();
     }
     return trace;
   }
