@@ -13,7 +13,7 @@ import { type Fact, type NewFact, type RunState, type SlotKey, slotKey } from ".
 import type { RunObserver } from "./observer.ts";
 import { episodeFile, type RunPlan } from "./plan.ts";
 import type { TaskSpec } from "./tasks.ts";
-import { decide } from "./verdict.ts";
+import { decide, failureReason } from "./verdict.ts";
 
 /** How many finished conversations may wait for their spans and files beside those that are held. */
 const CONCLUSIONS_AHEAD = 16;
@@ -202,7 +202,7 @@ async function conclude(
     ...attemptId(run, slot),
     outcome,
     passed: episode.verdict.passed,
-    reason: episode.verdict.reason,
+    reason: failureReason(episode.verdict),
     wall_ms: episode.trace.wall_ms,
     tokens,
     episode: file,

@@ -7,6 +7,7 @@ import { type StoredEpisode, storedEpisodes } from "./fold.ts";
 import type { ModelResult, TaskResult } from "./observer.ts";
 import type { RunPlan } from "./plan.ts";
 import { passAtK, passHatK, percentile, wilson } from "./statistics.ts";
+import { failureReason } from "./verdict.ts";
 
 /** How many failures of a task a result names; each is in its episode all the same. */
 const MOST_FAILURES = 20;
@@ -148,7 +149,7 @@ class TaskFold {
 
   add({ attempt, file, episode }: StoredEpisode): void {
     const outcome = episode.aux.outcome ?? "carried-out";
-    const { passed, reason } = episode.verdict;
+    const { passed } = episode.verdict;
     this.finished += 1;
     if (outcome === "carried-out") {
       this.carriedOut += 1;
@@ -156,8 +157,8 @@ class TaskFold {
       this.durations.add(episode.trace.wall_ms);
       if (passed) this.passed += 1;
     }
-    if (!passed && this.failures.length < MOST_FAILURES)
-      this.failures.push({ attempt, outcome, reason, episode: file });
+    if (passed || this.failures.length >= MOST_FAILURES) return;
+    this.failures.push({ attempt, outcome, reason: failureReason(episode.verdict), episode: file });
   }
 
   result(taskId: string, planned: number): TaskResult {

@@ -70,3 +70,9 @@ function isAnswer(value: unknown): value is CheckAnswer {
   const { ok, reason } = value as Record<string, unknown>;
   return typeof ok === "boolean" && typeof reason === "string";
 }
+
+/** Why an episode did not pass: the reasons of the checks that failed, or the whole reason where they are not told. */
+export function failureReason(verdict: Verdict): string {
+  const failed = verdict.checks?.filter((check) => !check.ok) ?? [];
+  return failed.length === 0 ? verdict.reason : failed.map((check) => check.reason).join("; ");
+}
