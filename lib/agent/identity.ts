@@ -10,8 +10,13 @@ export interface ProcessIdentity {
 }
 
 /** This process. */
-export async function currentIdentity(): Promise<ProcessIdentity> {
-  return { pid: process.pid, startTime: await startTimeOf(process.pid) };
+export function currentIdentity(): Promise<ProcessIdentity> {
+  return identityOf(process.pid);
+}
+
+/** The process that has a number now. */
+export async function identityOf(pid: number): Promise<ProcessIdentity> {
+  return { pid, startTime: await startTimeOf(pid) };
 }
 
 /** Whether this very process still runs (a zombie does not). */
@@ -48,7 +53,9 @@ async function linuxStartTime(pid: number): Promise<string | null> {
 
 async function psStartTime(pid: number): Promise<string | null> {
   try {
-    const { stdout } = await promisify(execFile)("ps", ["-o", "stat=,lstart=", "-p", String(pid)]);
+    // The time is written in words: the same ones whatever this process's language and time zone are.
+    const env = { ...process.env, LC_ALL: "C", TZ: "UTC" };
+    const { stdout } = await promisify(execFile)("ps", ["-o", "stat=,lstart=", "-p", String(pid)], { env });
     const [state = "", ...time] = stdout.trim().split(/\s+/);
     return state === "" || state.startsWith("Z") ? null : time.join(" ");
   } catch {
