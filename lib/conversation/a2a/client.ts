@@ -100,6 +100,8 @@ class A2aConversation implements Conversation {
     const answer = new AnswerState();
     try {
       for await (const event of this.#answer(turn, signal)) {
+        // What an ended conversation still brings is the end itself, no fault of the agent.
+        if (signal.aborted) return;
         answer.note(event);
         yield event;
         if (event.kind === "problem") return;
