@@ -5,6 +5,8 @@ import { readdirSync, readFileSync } from "node:fs";
 export const RUN_VARIABLE = "BAT_RUN_TOKEN";
 /** Carried by the processes of one start only, so that the end of one start never reaches the next. */
 export const START_VARIABLE = "BAT_START_TOKEN";
+/** Carried by a watchdog, which is no part of the agent: the run whose agent it watches. */
+export const WATCHDOG_VARIABLE = "BAT_WATCHDOG_OF";
 
 /** An agent's process and all that it started, wherever that is now. */
 export interface Family {

@@ -8,7 +8,7 @@ import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { BatError } from "../errors.ts";
 import type { AgentExit, AgentSpec } from "./agent.ts";
-import { endFamily, type Family, RUN_VARIABLE, START_VARIABLE } from "./family.ts";
+import { endFamily, type Family, RUN_VARIABLE, START_VARIABLE, WATCHDOG_VARIABLE } from "./family.ts";
 import { lastLogLine, logSize } from "./log-tail.ts";
 import type { WatchdogOrder, WatchdogReport } from "./watchdog.ts";
 
@@ -33,7 +33,7 @@ export async function launch(spec: AgentSpec): Promise<LaunchedAgent> {
   const startToken = randomBytes(16).toString("hex");
   const mark = `${START_VARIABLE}=${startToken}`;
   const family: Family = { mark, group: null };
-  const watchdog = startWatchdog(spec.logFile);
+  const watchdog = startWatchdog(spec);
   const order: WatchdogOrder = {
     command: [...spec.command],
     cwd: resolve(spec.cwd),
@@ -84,7 +84,7 @@ export async function launch(spec: AgentSpec): Promise<LaunchedAgent> {
   return { pid, family, exited: exit.promise, logStart, stop };
 }
 
-function startWatchdog(logFile: string): ChildProcessByStdio<Writable, Readable, null> {
+function startWatchdog({ logFile, token }: AgentSpec): ChildProcessByStdio<Writable, Readable, null> {
   const log = openSync(logFile, "a");
   const cache = getCompileCacheDir();
   try {
@@ -95,6 +95,7 @@ function startWatchdog(logFile: string): ChildProcessByStdio<Writable, Readable,
       // No NODE_OPTIONS of the user's changes how it runs. The cache spares it the compiling: its start is waited for.
       env: {
         PATH: process.env.PATH ?? "",
+        [WATCHDOG_VARIABLE]: token,
         ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }),
       },
     }) as ChildProcessByStdio<Writable, Readable, null>;
