@@ -67,6 +67,8 @@ export async function runModel(run: ModelRun): Promise<StopReason | null> {
   const { settings, signal } = run;
   const slots = openSlots(run);
   const spanWait = new SpanWait(run.spans);
+  // Where the outcome of one attempt decides whether there is a next, that outcome is waited for.
+  const ahead = settings.maxTokens !== null || settings.failFast ? 0 : CONCLUSIONS_AHEAD;
   const concluding = new Set<Promise<void>>();
   let stop: StopReason | null = null;
   let broken: unknown = null;
@@ -95,8 +97,8 @@ export async function runModel(run: ModelRun): Promise<StopReason | null> {
           broken ??= error;
         })
         .finally(() => concluding.delete(conclusion));
-      while (concluding.size >= CONCLUSIONS_AHEAD + settings.concurrency)
-        await Promise.race(concluding).catch(() => {});
+      if (ahead === 0) await conclusion.catch(() => {});
+      else while (concluding.size >= ahead) await Promise.race(concluding).catch(() => {});
     }
   };
 
