@@ -122,9 +122,9 @@ async function untilReady(spec: AgentSpec, agent: LaunchedAgent): Promise<void> 
 }
 
 /** Ready means ours: whoever took the port during the start answers cards too. */
-function refuseStranger({ name, url }: AgentSpec, { family }: LaunchedAgent): void {
+function refuseStranger({ name, url }: AgentSpec, { pid, family }: LaunchedAgent): void {
   if (!isLoopback(url)) return;
-  const stranger = strangerOn(portOf(url), () => membersOf(family).map(({ pid }) => pid));
+  const stranger = strangerOn(portOf(url), pid, () => membersOf(family).map((member) => member.pid));
   if (stranger === null) return;
   throw new BatError(
     "agent",

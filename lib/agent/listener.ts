@@ -18,16 +18,19 @@ export function listenerOf(port: number): Listener | null {
 }
 
 /**
- * The process outside a set of processes that listens on a port and would be taken for one of them.
+ * The process outside a family that listens on a port and would be taken for one of it.
  *
- * @param ours asked only where somebody listens
+ * @param leader the one that most likely listens
+ * @param others the rest of its family; asked only where the leader is not all that listens, for that takes longer
  * @returns null where all that listens is ours, or what is not cannot be found
  */
-export function strangerOn(port: number, ours: () => readonly number[]): Listener | null {
+export function strangerOn(port: number, leader: number, others: () => readonly number[]): Listener | null {
   const sockets = listeningSockets(port);
-  if (sockets.size === 0) return null;
-  for (const pid of ours()) for (const socket of socketsOf(pid)) sockets.delete(socket);
-  if (sockets.size === 0) return null;
+  const without = (pid: number) => {
+    for (const socket of socketsOf(pid)) sockets.delete(socket);
+    return sockets.size === 0;
+  };
+  if (sockets.size === 0 || without(leader) || others().some(without)) return null;
   const holder = holderOf(sockets);
   return holder === null || CONTAINER_PROXIES.test(holder.name) ? null : holder;
 }

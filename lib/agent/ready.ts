@@ -6,8 +6,8 @@ const CARD_PATHS = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
 const MAX_CARD_BYTES = 16 << 20;
 /** A server that took the question too early may never answer it: it is asked anew. */
 const ANSWER_LIMIT_MS = 5_000;
-const FIRST_POLL_MS = 5;
-const LAST_POLL_MS = 100;
+const SHORTEST_POLL_MS = 5;
+const LONGEST_POLL_MS = 100;
 
 /** How an agent is asked whether it is ready. */
 export interface ReadyQuestion {
@@ -28,12 +28,15 @@ export async function pollUntilReady(
   signal: AbortSignal,
   seen: (what: string) => void,
 ): Promise<void> {
-  for (let wait = FIRST_POLL_MS; ; wait = Math.min(wait * 1.5, LAST_POLL_MS)) {
+  const began = performance.now();
+  for (;;) {
     const problem =
       ready === undefined ? await cardProblem(url, signal) : await problemAt(ready, false, signal);
     signal.throwIfAborted();
     if (problem === null) return;
     seen(problem);
+    // What the waiting adds to a start stays a small part of it, however long that takes.
+    const wait = Math.min(Math.max((performance.now() - began) / 20, SHORTEST_POLL_MS), LONGEST_POLL_MS);
     await pause(wait, undefined, { signal });
   }
 }
