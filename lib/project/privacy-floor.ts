@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 
 /** A place in an agent's code that sets a privacy floor. */
@@ -9,6 +9,8 @@ export interface PrivacyFloor {
   line: number;
   level: "none" | "content" | "names" | "full" | "unknown";
 }
+
+type SyntaxNode = ReturnType<typeof import("@lezer/python")["parser"]["parse"]>["topNode"];
 
 const LEVELS = ["none", "content", "names", "full"] as const;
 const KEYWORD = "telemetry_privacy_floor";
@@ -36,41 +38,89 @@ async function* pythonFiles(dir: string): AsyncGenerator<string> {
     if (entry.isDirectory()) {
       if (!entry.name.startsWith(".") && entry.name !== "tests" && entry.name !== "__pycache__")
         yield* pythonFiles(path);
-    } else if (entry.isFile() && entry.name.endsWith(".py")) yield path;
+    } else if (entry.name.endsWith(".py") && (await isFile(path))) yield path;
   }
 }
 
-async function floorsOf(text: string): Promise<Omit<PrivacyFloor, "file">[]> {
+/** A link to a file counts too; one that leads nowhere does not. */
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isFile() ?? false;
+}
+
+/** The floors that a Python file sets; none where it does not parse. */
+export async function floorsOf(text: string): Promise<Omit<PrivacyFloor, "file">[]> {
   const { parser } = await import("@lezer/python");
-  const tree = parser.parse(text);
   const floors: Omit<PrivacyFloor, "file">[] = [];
   let broken = false;
-  tree.iterate({
-    enter(node) {
-      if (node.type.isError) broken = true;
-      const list = node.node.parent;
-      if (node.name !== "VariableName" || list?.name !== "ArgList") return;
-      // A class statement's keywords are no call's.
-      if (list.parent?.name === "ClassDefinition") return;
+  parser.parse(withPlainTargets(text)).iterate({
+    enter({ node }) {
+      if (node.type.isError && !isValidPython(node, text)) broken = true;
+      if (node.name !== "VariableName" || !isCallArgument(node)) return;
       if (text.slice(node.from, node.to) !== KEYWORD) return;
-      const assign = node.node.nextSibling;
-      let value = assign?.name === "AssignOp" ? assign.nextSibling : null;
-      while (value?.name === "ParenthesizedExpression" && value.firstChild?.nextSibling)
-        value = value.firstChild.nextSibling;
-      if (value === null || value === undefined) return;
-      const line = text.slice(0, value.from).split("\n").length;
-      floors.push({ line, level: levelOf(value.name, text.slice(value.from, value.to)) });
+      const assign = nextOf(node);
+      let value = assign?.name === "AssignOp" ? nextOf(assign) : null;
+      while (value?.name === "ParenthesizedExpression") value = nextOf(value.firstChild);
+      if (value === null) return;
+      const line = text.slice(0, value.from).split(/\r\n|\r|\n/).length;
+      floors.push({ line, level: levelOf(value, text) });
     },
   });
   return broken ? [] : floors;
 }
 
+/** The parser knows only names behind the `as` of a `with`: `as (a, b)` and `as self.x` are made names, place for place. */
+function withPlainTargets(text: string): string {
+  return text.replace(
+    /\bas([ \t]+|(?=\())(\([\w \t,.*]*\)|[A-Za-z_]\w*(?:\.\w+)+)(?=[ \t]*(?:[:,)]|\\\r?\n))/g,
+    (_, space: string, target: string) => `as${space}${"_".repeat(target.length)}`,
+  );
+}
+
+/** The keywords of a class statement are no call's. */
+function isCallArgument({ parent }: SyntaxNode): boolean {
+  return parent?.name === "ArgList" && parent.parent?.name !== "ClassDefinition";
+}
+
+/** The node behind, comments apart. */
+function nextOf(node: SyntaxNode | null): SyntaxNode | null {
+  let next = node?.nextSibling ?? null;
+  while (next?.name === "Comment") next = next.nextSibling;
+  return next;
+}
+
+/**
+ * Whether an error of the parser is one of its own: it does not know all of Python. A file with a bare `yield`, as every
+ * context manager has one, must not be passed over for that.
+ */
+function isValidPython({ from, to, parent, prevSibling }: SyntaxNode, text: string): boolean {
+  const within = parent?.name ?? "";
+  const empty = from === to;
+  switch (within) {
+    case "YieldStatement":
+    case "YieldExpression":
+      return empty && prevSibling?.name === "yield";
+    case "MemberExpression": // `1.`
+      return empty && prevSibling?.name === "." && parent?.firstChild?.name === "Number";
+    case "LiteralPattern": // `case []:` and `case Point():`
+      return empty && /[[(]\s*$/.test(text.slice(Math.max(0, from - 20), from));
+    case "MappingPattern": // `case {}:`
+      return text.slice(from, to) === "}" && prevSibling?.name === "{";
+    case "ParamList": // `lambda a, /, b:` and `lambda a,:`
+      return parent?.parent?.name === "LambdaExpression" && (empty || text.slice(from, to) === "/");
+    default:
+      return false;
+  }
+}
+
 /** As the kit reads the value: literals that are no level mean none; what is not known before it runs is unknown. */
-function levelOf(kind: string, source: string): PrivacyFloor["level"] {
+function levelOf(value: SyntaxNode, text: string): PrivacyFloor["level"] {
+  const source = text.slice(value.from, value.to);
   const level = (name: string) => LEVELS.find((known) => known === name);
-  switch (kind) {
-    case "String":
+  switch (value.name) {
     case "ContinuedString":
+    case "String":
+      // One that holds an f-string is no literal, whatever the others are.
+      if (value.getChild("FormatString") !== null) return "unknown";
       return level(stringValue(source).toLowerCase().trim()) ?? "none";
     case "Number":
     case "Boolean":
