@@ -1,4 +1,4 @@
-import { readdir, stat } from "node:fs/promises";
+import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { BatError } from "../errors.ts";
 import { didYouMean } from "../text/nearest.ts";
@@ -57,29 +57,21 @@ export async function blueprintAgents(root: string): Promise<string[]> {
  *
  * @throws BatError (code `config`, or `usage` for the argument) that says what is missing and what to do
  */
-export async function resolveAgentProject({
-  cwd,
-  agent,
-}: {
+export async function resolveAgentProject(place: {
   cwd: string;
   agent?: string | undefined;
 }): Promise<AgentProject> {
+  const cwd = await realpath(place.cwd);
   const root = await findBlueprintRoot(cwd);
   if (root === null) {
-    if (agent !== undefined) {
-      throw new BatError(
-        "usage",
-        `AGENT "${agent}" was given, but "${cwd}" is not in a blueprint; go to the agent's own folder`,
-      );
-    }
-    return await standalone(cwd);
+    if (place.agent === undefined) return await standalone(cwd);
+    throw new BatError(
+      "usage",
+      `AGENT "${place.agent}" was given, but "${cwd}" is not in a blueprint; go to the agent's own folder`,
+    );
   }
-  const name = agent ?? (root === cwd ? null : basename(cwd));
   const agents = await blueprintAgents(root);
-  if (name === null) {
-    const found = agents.length === 0 ? "(none yet: run `bat add agent`)" : agents.join(", ");
-    throw new BatError("usage", `"${root}" is a blueprint: say which agent. Agents: ${found}`);
-  }
+  const name = place.agent === undefined ? nameOfFolder(cwd, root, agents) : nameGiven(place.agent, agents);
   if (!agents.includes(name)) throw await notAnAgent(root, name, agents);
   return {
     root,
@@ -90,6 +82,25 @@ export async function resolveAgentProject({
     env: { CONFIG_PATH: `${name}/config.yaml` },
     title: name,
   };
+}
+
+function nameOfFolder(cwd: string, root: string, agents: readonly string[]): string {
+  if (cwd !== root) return basename(cwd);
+  throw new BatError("usage", `"${root}" is a blueprint: say which agent. Agents: ${listed(agents)}`);
+}
+
+/** As a shell completes it, with a slash, a name is one too. */
+function nameGiven(agent: string, agents: readonly string[]): string {
+  const name = agent.replace(/\/+$/, "");
+  if (name !== "" && name !== "." && name !== ".." && !name.includes("/")) return name;
+  throw new BatError(
+    "usage",
+    `AGENT must be the name of an agent, got "${agent}". Agents: ${listed(agents)}`,
+  );
+}
+
+function listed(agents: readonly string[]): string {
+  return agents.length === 0 ? "(none yet: run bat add agent)" : agents.join(", ");
 }
 
 async function standalone(dir: string): Promise<AgentProject> {
@@ -114,19 +125,21 @@ async function standalone(dir: string): Promise<AgentProject> {
 
 async function notAnAgent(root: string, name: string, agents: readonly string[]): Promise<BatError> {
   const folder = join(root, name);
-  if ((await stat(folder).catch(() => null)) === null) {
-    const found = agents.length === 0 ? "(none yet: run `bat add agent`)" : agents.join(", ");
-    return new BatError(
-      "usage",
-      `Unknown agent "${name}"${didYouMean(name, agents)} Agents of "${root}": ${found}`,
-    );
-  }
   if (await isFile(join(folder, "pyproject.toml"))) {
     return new BatError("config", `"${folder}" is a project of its own, no agent of the blueprint "${root}"`);
   }
   const missing: string[] = [];
   for (const file of ["config.yaml", "agent.json"])
     if (!(await isFile(join(folder, file)))) missing.push(file);
+  const exists = (await stat(folder).catch(() => null))?.isDirectory() ?? false;
+  // With nothing missing the name is another's in other letters, on a disk that does not tell them apart.
+  if (!exists || missing.length === 0) {
+    const hint = didYouMean(name, agents);
+    return new BatError(
+      "usage",
+      `Unknown agent "${name}"${hint || "."} Agents of "${root}": ${listed(agents)}`,
+    );
+  }
   return new BatError(
     "config",
     `"${folder}" is no agent: ${missing.join(", ")} missing; make agents with \`bat add agent\``,
