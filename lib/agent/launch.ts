@@ -67,7 +67,11 @@ export async function launch(spec: AgentSpec): Promise<LaunchedAgent> {
   });
   watchdog.once("error", (error) => started.reject(notStarted(spec, error.message)));
 
-  const pid = await started.promise;
+  const pid = await started.promise.catch(async (error: unknown) => {
+    watchdog.stdin.end();
+    await gone;
+    throw error;
+  });
   family.group = pid;
   const stop = async () => {
     watchdog.stdin.end("stop\n");
