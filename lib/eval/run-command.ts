@@ -1,9 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import type { World } from "../cli/command.ts";
 import { BatError } from "../errors.ts";
 import { packageVersion } from "../package.ts";
-import { observerFor } from "../report/progress.ts";
+import { observerFor } from "../report/observer-for.ts";
 import { renderResults } from "../report/results-table.ts";
 import { jsonText, writeFileAtomic } from "../store/atomic.ts";
 import { RunFolder } from "../store/run-folder.ts";
@@ -35,9 +36,10 @@ export async function evaluate(
 ): Promise<RunResult | null> {
   const prepared = await prepareRun({ ...place, request });
   if (options.dryRun === true) {
-    world.stdout.write(dryRunText(prepared, options));
+    world.stdout.write(dryRunText(prepared, options, world));
     return null;
   }
+  await checkReport(options, world);
   await mkdir(prepared.outputDir, { recursive: true });
   await using folder = await newRun(prepared, world);
   return await carryOut(folder, new RunState(), prepared, options, world, { resumed: false });
@@ -70,6 +72,7 @@ export async function resume(
   options: RunOptions & { force?: boolean | undefined },
   world: World,
 ): Promise<RunResult> {
+  await checkReport(options, world);
   const { folder: opened, facts } = await RunFolder.open<RunPlan, Fact>(directory, parsePlan, world.now);
   await using folder = opened;
   const { plan } = folder;
@@ -131,6 +134,10 @@ async function carryOut(
 ): Promise<RunResult> {
   const { plan } = folder;
   const { config } = prepared.target;
+  // Nothing of an attempt is kept, so the heap never needs to grow much; left to themselves its generations do, and the
+  // memory of a long run is then that of its garbage.
+  setFlagsFromString("--semi-space-growth-factor=1");
+  setFlagsFromString("--heap-growing-percent=10");
   const opened: NewFact = {
     fact: "run-opened",
     pid: process.pid,
@@ -140,7 +147,7 @@ async function carryOut(
   };
   await folder.record(opened, { sync: true });
   const concurrency = options.concurrency ?? config.concurrency;
-  const observer = observerFor(world, { json: options.json === true });
+  using observer = observerFor(world, { json: options.json === true });
   announce(folder, state, prepared, concurrency, observer);
   const { maxTokens, maxMinutes } = config.budget;
   const result = await executeRun({
@@ -165,8 +172,10 @@ async function carryOut(
     signal: world.signal,
     now: world.now,
   });
-  if (options.junit !== undefined)
-    await writeReport("junit", resolve(world.cwd, options.junit), folder, state, result, prepared);
+  if (options.junit !== undefined) {
+    const { writeReport } = await import("./report-file.ts");
+    await writeReport("junit", resolve(world.cwd, options.junit), { folder, state, result, prepared });
+  }
   if (options.json === true) world.stdout.write(`${jsonText({ ...result, plan: plan.id })}\n`);
   else world.stdout.write(renderResults(result, world));
   return result;
@@ -196,31 +205,13 @@ function announce(
   });
 }
 
-async function writeReport(
-  id: string,
-  file: string,
-  folder: RunFolder<RunPlan, Fact>,
-  state: RunState,
-  result: RunResult,
-  prepared: PreparedRun,
-): Promise<void> {
-  const [{ loadPlugins }, { pluginSources }, { AtomicFile }, { storedEpisodes }] = await Promise.all([
-    import("../plugin/loader.ts"),
-    import("../plugin/sources.ts"),
-    import("../store/atomic.ts"),
-    import("./fold.ts"),
-  ]);
-  const { dir, config } = prepared.target;
-  const reporters = await loadPlugins("reporters", pluginSources({ projectDir: dir, packs: config.plugins }));
-  const reporter = reporters.find((one) => one.id === id)!.definition;
-  await using report = await AtomicFile.create(file);
-  const episodes = (model: number) => storedEpisodes(folder, state, model);
-  for await (const text of reporter.report({ id: folder.plan.id, result, episodes }))
-    await report.write(text);
-  await report.commit();
+async function checkReport({ junit }: RunOptions, world: World): Promise<void> {
+  if (junit === undefined) return;
+  const { prepareReport } = await import("./report-file.ts");
+  await prepareReport("--junit", resolve(world.cwd, junit));
 }
 
-function dryRunText(prepared: PreparedRun, options: RunOptions): string {
+function dryRunText(prepared: PreparedRun, options: RunOptions, world: World): string {
   const { target, models, tasks, k, outputDir, warnings } = prepared;
   const { config } = target;
   const start =
@@ -232,7 +223,7 @@ function dryRunText(prepared: PreparedRun, options: RunOptions): string {
     `Would evaluate ${target.title}, ${start}`,
     `Models: ${models.map(({ provider, model }) => `${provider}:${model}`).join(", ")}`,
     `Attempts: ${models.length} model(s) × ${tasks.length} task(s) × ${k} = ${models.length * tasks.length * k}, ${options.concurrency ?? config.concurrency} at once`,
-    `Results: ${relative(process.cwd(), outputDir) || outputDir}`,
+    `Results: ${relative(world.cwd, outputDir) || "."}`,
     "Tasks:",
     ...tasks.map(({ id, turns }) => `  ${id} (${turns.length} turn${turns.length === 1 ? "" : "s"})`),
   ];

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-const BLOCK_BYTES = 4 * 1024 * 1024;
+const BLOCK_BYTES = 1024 * 1024;
 /** A longer line is no span that anybody wrote; it is skipped as it goes by. */
 const LONGEST_LINE_BYTES = 256 * 1024 * 1024;
 const NEWLINE = 10;
@@ -24,6 +24,8 @@ interface OpenFile {
 export class SpanFileReader {
   readonly #paths: readonly string[];
   readonly #open = new Map<string, OpenFile>();
+  /** One for all reading: what is kept of it is copied. */
+  readonly #block = Buffer.allocUnsafe(BLOCK_BYTES);
   bytes = 0;
   skippedLines = 0;
 
@@ -84,8 +86,8 @@ export class SpanFileReader {
     for (;;) {
       const left = fstatSync(file.fd).size - file.offset;
       if (left <= 0) return;
-      const block = Buffer.allocUnsafe(Math.min(left, BLOCK_BYTES));
-      const count = readSync(file.fd, block, 0, block.length, file.offset);
+      const block = this.#block;
+      const count = readSync(file.fd, block, 0, Math.min(left, BLOCK_BYTES), file.offset);
       if (count === 0) return;
       file.offset += count;
       this.bytes += count;
@@ -103,14 +105,15 @@ export class SpanFileReader {
       else if (file.restBytes === 0) take(block.toString("utf8", start, end));
       else {
         file.rest.push(block.subarray(start, end));
-        take(Buffer.concat(file.rest).toString("utf8"));
+        const line = Buffer.concat(file.rest).toString("utf8");
+        take(line);
         file.rest = [];
         file.restBytes = 0;
       }
       start = end + 1;
     }
     if (start === block.length || file.skipping) return;
-    file.rest.push(start === 0 ? block : Buffer.from(block.subarray(start)));
+    file.rest.push(Buffer.from(block.subarray(start)));
     file.restBytes += block.length - start;
     if (file.restBytes > LONGEST_LINE_BYTES) {
       file.rest = [];
