@@ -12,6 +12,9 @@ const AGENT = fileURLToPath(
   new URL(`../../fixtures/demo/agent${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url),
 );
 
+/** The task in which the agent claims what it has not done. */
+const CLAIMS = "too_many";
+
 /** Makes the demo's folder, evaluates the agent in it, and says what to look at. Resolves to the exit code. */
 export async function runDemo(
   { outputDir, json }: { outputDir: string | undefined; json: boolean },
@@ -30,7 +33,7 @@ export async function runDemo(
   };
   const result = await evaluate({ cwd: folder }, request, { json }, world);
   if (result === null) return 0;
-  if (!json) world.stdout.write(nextSteps(folder, result, world));
+  if (!json && result.state === "complete") world.stdout.write(nextSteps(folder, result, world));
   return result.exit_code;
 }
 
@@ -67,12 +70,12 @@ function nextSteps(folder: string, { run, models }: RunResult, world: World): st
   const failures = models.flatMap((model) =>
     model.tasks.flatMap((task) => task.failures.map((one) => ({ ...one, task: task.task_id }))),
   );
-  const [failure] = failures;
+  const failure = failures.find(({ task }) => task === CLAIMS);
   const spans = join(place, "eval", "output", run, "spans-0");
   const lines = ["", "What to look at"];
   if (failure !== undefined) {
     lines.push(
-      "  One agent says that it reserved 50 brackets. Its spans show that it never did:",
+      "  Asked for 50 brackets, the agent says that they are reserved. Its spans show that it never did that:",
       `    bat trace ${spans} --conversation ${failure.task}__try${failure.attempt}`,
     );
   }

@@ -1,6 +1,5 @@
 import { mkdir } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
-import { setFlagsFromString } from "node:v8";
 import type { World } from "../cli/command.ts";
 import { BatError } from "../errors.ts";
 import { packageVersion } from "../package.ts";
@@ -134,10 +133,6 @@ async function carryOut(
 ): Promise<RunResult> {
   const { plan } = folder;
   const { config } = prepared.target;
-  // Nothing of an attempt is kept, so the heap never needs to grow much; left to themselves its generations do, and the
-  // memory of a long run is then that of its garbage.
-  setFlagsFromString("--semi-space-growth-factor=1");
-  setFlagsFromString("--heap-growing-percent=10");
   const opened: NewFact = {
     fact: "run-opened",
     pid: process.pid,

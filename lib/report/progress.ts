@@ -1,27 +1,32 @@
-import { styleText } from "node:util";
 import type { World } from "../cli/command.ts";
-import { fit } from "../cli/layout.ts";
 import type { AttemptId, RunObserver, RunResult } from "../eval/observer.ts";
+import { printable } from "../text/printable.ts";
 import { duration } from "./format.ts";
+import type { Line } from "./live-block.ts";
+import { type Painter, painter } from "./paint.ts";
 
-/** What shows a run's progress in this world: a live block on a terminal, a line an attempt elsewhere, nothing for JSON. */
-export function observerFor(world: World, { json }: { json: boolean }): RunObserver {
-  if (json) return new QuietProgress(world);
-  return world.isTerminal.stderr ? new LiveProgress(world) : new LineProgress(world);
+export type FinishedAttempt = Parameters<RunObserver["attemptFinished"]>[0];
+
+/** A finished attempt in one line: place, verdict, cost, and the reason where it did not pass. */
+export function attemptLine(attempt: FinishedAttempt, withModel: boolean): Line {
+  const { model, task, attempt: n, outcome, passed, reason, wall_ms, tokens, done, planned } = attempt;
+  const of = withModel ? ` of ${printable(model)}` : "";
+  const verdict =
+    outcome === "not-carried-out"
+      ? (["not carried out", "yellow"] as const)
+      : passed
+        ? (["passed", "green"] as const)
+        : (["failed", "red"] as const);
+  const why = passed ? "" : `: ${printable(reason)}`;
+  return [
+    [`[${done}/${planned}] ${printable(task)} try ${n}${of} `],
+    verdict,
+    [` in ${duration(wall_ms)}, ${tokens} tokens${why}`],
+  ];
 }
-
-type Painter = (style: "green" | "red" | "yellow" | "dim" | "bold", text: string) => string;
-
-function painter(world: World): Painter {
-  return world.color && world.isTerminal.stderr
-    ? (style, text) => styleText(style, text, { validateStream: false })
-    : (_, text) => text;
-}
-
-type Finished = Parameters<RunObserver["attemptFinished"]>[0];
 
 /** Only what a person must know though machines read the output. */
-class QuietProgress implements RunObserver {
+export class QuietProgress implements RunObserver, Disposable {
   readonly #world: World;
 
   constructor(world: World) {
@@ -35,9 +40,10 @@ class QuietProgress implements RunObserver {
   attemptFinished(): void {}
   agentRestarted(): void {}
   runFinished(): void {}
+  [Symbol.dispose](): void {}
 
   modelFailed({ model, message }: { model: string; message: string }): void {
-    this.warning(`Model ${model} failed: ${message}`);
+    this.#world.stderr.write(`Model ${printable(model)} failed: ${message}\n`);
   }
 
   warning(message: string): void {
@@ -46,184 +52,71 @@ class QuietProgress implements RunObserver {
 }
 
 /** One line for each thing that happens. */
-class LineProgress implements RunObserver {
+export class LineProgress implements RunObserver, Disposable {
   protected readonly world: World;
   protected readonly paint: Painter;
+  #severalModels = false;
+  readonly #stopping = () =>
+    this.line("Stopping the agent; what is finished is kept. Ctrl-C once more ends at once");
 
   constructor(world: World) {
     this.world = world;
-    this.paint = painter(world);
+    this.paint = painter(world.color && world.isTerminal.stderr);
+    world.signal.addEventListener("abort", this.#stopping, { once: true });
+  }
+
+  [Symbol.dispose](): void {
+    this.world.signal.removeEventListener("abort", this.#stopping);
   }
 
   protected line(text: string): void {
     this.world.stderr.write(`${text}\n`);
   }
 
-  runStarted({
-    run,
-    agent,
-    models,
-    tasks,
-    k,
-    planned,
-    done,
-    concurrency,
-  }: Parameters<RunObserver["runStarted"]>[0]): void {
-    const resumed = done > 0 ? `, ${done} of them done before` : "";
-    const many = concurrency > 1 ? `, ${concurrency} at once` : "";
+  runStarted(run: Parameters<RunObserver["runStarted"]>[0]): void {
+    this.#severalModels = run.models.length > 1;
+    const resumed = run.done > 0 ? `, ${run.done} of them done before` : "";
+    const many = run.concurrency > 1 ? `, ${run.concurrency} at once` : "";
+    const size = `${count(run.models.length, "model")} × ${count(run.tasks, "task")} × ${run.k}`;
     this.line(
-      `Run ${run}: ${agent}, ${models.length} model(s) × ${tasks} task(s) × ${k} = ${planned} attempts${resumed}${many}`,
+      `Run ${run.run}: ${printable(run.agent)}, ${size} = ${count(run.planned, "attempt")}${resumed}${many}`,
     );
   }
 
-  modelStarted({ model }: { model: string }): void {
-    this.line(`${model}: starting the agent`);
+  modelStarted({ model }: Parameters<RunObserver["modelStarted"]>[0]): void {
+    this.line(`${printable(model)}: starting the agent`);
   }
 
   modelReady({ model, url, start_ms }: { model: string; url: string; start_ms: number }): void {
-    this.line(`${model}: ready at ${url} after ${duration(start_ms)}`);
+    this.line(`${printable(model)}: ready at ${url} after ${duration(start_ms)}`);
   }
 
-  modelFailed({ model, message }: { model: string; message: string }): void {
-    this.line(`${this.paint("red", `${model}: failed`)}: ${message}`);
+  modelFailed({ model, message }: Parameters<RunObserver["modelFailed"]>[0]): void {
+    this.line(`${this.paint("red", `${printable(model)}: failed`)}: ${message}`);
   }
 
   attemptStarted(_attempt: AttemptId): void {}
 
-  attemptFinished(attempt: Finished): void {
-    this.line(this.finishedText(attempt));
-  }
-
-  protected finishedText({
-    task,
-    attempt,
-    outcome,
-    passed,
-    reason,
-    wall_ms,
-    tokens,
-    done,
-    planned,
-  }: Finished): string {
-    const verdict =
-      outcome === "not-carried-out"
-        ? this.paint("yellow", "not carried out")
-        : passed
-          ? this.paint("green", "passed")
-          : this.paint("red", "failed");
-    const why = passed ? "" : `: ${reason.replace(/\s+/g, " ")}`;
-    return `[${done}/${planned}] ${task} try ${attempt} ${verdict} in ${duration(wall_ms)}, ${tokens} tokens${why}`;
+  attemptFinished(attempt: FinishedAttempt): void {
+    const line = attemptLine(attempt, this.#severalModels);
+    this.line(line.map(([text, style]) => (style === undefined ? text : this.paint(style, text))).join(""));
   }
 
   agentRestarted({ exit, restarts, limit }: Parameters<RunObserver["agentRestarted"]>[0]): void {
-    this.line(`${this.paint("yellow", "Agent died")}: ${exit}; started anew (${restarts} of ${limit})`);
+    this.line(
+      `${this.paint("yellow", "Agent died")}: ${printable(exit)}; started anew (${restarts} of ${limit})`,
+    );
   }
 
   warning(message: string): void {
     this.line(`${this.paint("yellow", "Warning:")} ${message}`);
   }
 
-  runFinished(_result: RunResult): void {}
+  runFinished(_result: RunResult): void {
+    this[Symbol.dispose]();
+  }
 }
 
-const REDRAW_MS = 100;
-const SHOWN_ATTEMPTS = 6;
-const SHOWN_FAILURES = 3;
-const HIDE_CURSOR = "\u001b[?25l";
-const SHOW_CURSOR = "\u001b[?25h";
-
-/** A block that is drawn again in place: how far, what runs, what failed last. */
-class LiveProgress extends LineProgress {
-  #drawn = 0;
-  #last = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #begun = 0;
-  #state = { planned: 0, done: 0, passed: 0, failed: 0, missing: 0, model: "" };
-  readonly #running = new Map<string, { text: string; since: number }>();
-  #failures: string[] = [];
-  readonly #restore = () => this.world.stderr.write(SHOW_CURSOR);
-
-  override runStarted(run: Parameters<RunObserver["runStarted"]>[0]): void {
-    super.runStarted(run);
-    this.#begun = performance.now();
-    this.#state.planned = run.planned;
-    this.#state.done = run.done;
-    this.world.stderr.write(HIDE_CURSOR);
-    process.once("exit", this.#restore);
-    this.#timer = setInterval(() => this.#draw(), REDRAW_MS);
-    this.#timer.unref();
-  }
-
-  override modelStarted({ model }: { model: string }): void {
-    this.#state.model = `${model}: starting the agent`;
-    this.#draw();
-  }
-
-  override modelReady({ model }: { model: string; url: string; start_ms: number }): void {
-    this.#state.model = model;
-  }
-
-  override attemptStarted({ model, task, attempt }: AttemptId): void {
-    this.#running.set(`${model}/${task}/${attempt}`, {
-      text: `${task} try ${attempt}`,
-      since: performance.now(),
-    });
-  }
-
-  override attemptFinished(attempt: Finished): void {
-    this.#running.delete(`${attempt.model}/${attempt.task}/${attempt.attempt}`);
-    this.#state.done = attempt.done;
-    if (attempt.outcome === "not-carried-out") this.#state.missing += 1;
-    else if (attempt.passed) this.#state.passed += 1;
-    else this.#state.failed += 1;
-    if (!attempt.passed)
-      this.#failures = [...this.#failures, this.finishedText(attempt)].slice(-SHOWN_FAILURES);
-    if (performance.now() - this.#last > REDRAW_MS) this.#draw();
-  }
-
-  protected override line(text: string): void {
-    this.#clear();
-    super.line(text);
-  }
-
-  override runFinished(): void {
-    clearInterval(this.#timer);
-    this.#clear();
-    this.world.stderr.write(SHOW_CURSOR);
-    process.off("exit", this.#restore);
-  }
-
-  #clear(): void {
-    if (this.#drawn > 0) this.world.stderr.write(`\u001b[${this.#drawn}A\u001b[J`);
-    this.#drawn = 0;
-  }
-
-  #draw(): void {
-    this.#last = performance.now();
-    const columns =
-      Math.max((this.world.stderr as { columns?: number }).columns ?? this.world.columns, 20) - 1;
-    const lines = [this.#bar(columns), ...this.#attempts(), ...this.#failures.map((text) => `  ${text}`)];
-    const up = this.#drawn > 0 ? `\u001b[${this.#drawn}A` : "";
-    const text = lines.map((line) => `\u001b[2K${fit(line, columns)}`).join("\n");
-    this.world.stderr.write(`${up}${text}\u001b[J\n`);
-    this.#drawn = lines.length;
-  }
-
-  #bar(columns: number): string {
-    const { planned, done, passed, failed, missing, model } = this.#state;
-    const width = Math.max(Math.min(30, columns - 60), 8);
-    const filled = planned === 0 ? 0 : Math.round((done / planned) * width);
-    const bar = `${"█".repeat(filled)}${"░".repeat(width - filled)}`;
-    const open = missing > 0 ? `, ${missing} not carried out` : "";
-    const elapsed = duration(performance.now() - this.#begun);
-    return `${bar} ${done}/${planned}  ${passed} passed, ${failed} failed${open}  ${elapsed}  ${model}`;
-  }
-
-  #attempts(): string[] {
-    const now = performance.now();
-    const shown = [...this.#running.values()].slice(0, SHOWN_ATTEMPTS);
-    const lines = shown.map(({ text, since }) => `  ${text} … ${duration(now - since)}`);
-    const more = this.#running.size - shown.length;
-    return more > 0 ? [...lines, `  and ${more} more`] : lines;
-  }
+function count(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? "" : "s"}`;
 }

@@ -1,130 +1,176 @@
 import { relative } from "node:path";
-import { styleText } from "node:util";
 import type { World } from "../cli/command.ts";
-import { columnsText, wrap } from "../cli/layout.ts";
+import { columnsText, displayWidth } from "../cli/layout.ts";
 import type { ModelResult, Rate, RunResult, TaskResult } from "../eval/observer.ts";
+import { printable } from "../text/printable.ts";
+import { failureLines } from "./failures.ts";
 import { duration, percent } from "./format.ts";
+import { type Painter, painter } from "./paint.ts";
 
-/** Beyond this many tasks only those with failures have a line of their own. */
+/** Beyond this many tasks only those that did not pass every attempt have a line of their own. */
 const MOST_ROWS = 40;
-const MOST_FAILURES = 20;
+/** So much of a task's name is kept before a column is given up for it. */
+const NAME_WIDTH = 18;
 
-/** The result of a run for a person: a table a model, then each failure with its reason and its episode. */
+/** The result of a run for a person: a table a model, then each failure with its reason and its episode, then totals. */
 export function renderResults(result: RunResult, world: World): string {
-  const bold = (text: string) => (world.color ? styleText("bold", text, { validateStream: false }) : text);
+  const paint = painter(world.color);
   const lines: string[] = [];
-  for (const model of result.models) lines.push("", bold(model.model), ...modelLines(model, world));
-  const failures = result.models.flatMap((model) =>
-    model.tasks.flatMap((task) => failureLines(task, result, world)),
-  );
-  if (failures.length > 0) lines.push("", bold("Failures"), ...failures.slice(0, MOST_FAILURES).flat());
-  if (failures.length > MOST_FAILURES)
-    lines.push(`  … and ${failures.length - MOST_FAILURES} more, each in its episode`);
-  lines.push("", ...closingLines(result, world));
-  return `${lines.join("\n").replace(/^\n/, "")}\n`;
+  for (const model of result.models)
+    lines.push("", paint("bold", printable(model.model)), ...modelLines(model, world.columns, paint));
+  const failures = failureLines(result, world);
+  if (failures.length > 0) lines.push("", paint("bold", "Failures"), ...failures);
+  lines.push("", ...closingLines(result, world, paint));
+  return `${lines.slice(1).join("\n")}\n`;
 }
 
-const HEADINGS = ["Task", "Passed", "Rate", "95 % interval", "pass@k", "pass^k", "Tokens", "Time p50"];
-const RIGHT = [false, true, true, true, true, true, true, true];
-/** Which columns go first where the terminal is narrow: the last of these is kept the longest. */
-const DROP = [5, 4, 7, 6, 3];
+interface Row {
+  name: string;
+  planned: number;
+  carriedOut: number;
+  passed: number;
+  rate: Rate | null;
+  atK: number | undefined;
+  hatK: number | undefined;
+  tokens: number;
+  median: number | undefined;
+}
 
-function modelLines(model: ModelResult, world: World): string[] {
-  if (model.error !== null && model.carried_out === 0) return [`  ${model.error.split("\n").join("\n  ")}`];
+interface Column {
+  heading: string;
+  right: boolean;
+  /** The higher, the sooner it is given up where the terminal is narrow; 0 stays. */
+  drop: number;
+  cell: (row: Row) => string;
+}
+
+function columnsFor(model: ModelResult, paint: Painter): Column[] {
+  const ks = new Set(model.tasks.map((task) => task.carried_out).filter((n) => n > 0));
+  const k = ks.size === 1 ? String([...ks][0]) : "k";
+  const columns: Column[] = [
+    { heading: "Task", right: false, drop: 0, cell: ({ name }) => name },
+    { heading: "Passed", right: true, drop: 0, cell: (row) => passedCell(row, paint) },
+    {
+      heading: "Rate",
+      right: true,
+      drop: 0,
+      cell: ({ rate }) => (rate === null ? "–" : percent(rate.value)),
+    },
+    { heading: "95 % CI", right: true, drop: 1, cell: ({ rate }) => interval(rate) },
+    { heading: `pass@${k}`, right: true, drop: 4, cell: ({ atK }) => share(atK) },
+    { heading: `pass^${k}`, right: true, drop: 5, cell: ({ hatK }) => share(hatK) },
+    { heading: "Tokens", right: true, drop: 2, cell: ({ tokens }) => String(tokens) },
+    {
+      heading: "Time p50",
+      right: true,
+      drop: 3,
+      cell: ({ median }) => (median === undefined ? "–" : duration(median)),
+    },
+  ];
+  // With one attempt a task both are the rate itself.
+  return k === "1" ? columns.filter(({ drop }) => drop < 4) : columns;
+}
+
+function modelLines(model: ModelResult, width: number, paint: Painter): string[] {
+  const error = model.error?.split("\n").map((line) => `  ${line}`) ?? [];
+  if (model.error !== null && model.carried_out === 0) return error;
   const failed = model.tasks.filter(({ passed, planned }) => passed < planned);
   const shown = model.tasks.length <= MOST_ROWS ? model.tasks : failed.slice(0, MOST_ROWS);
-  const rows = [HEADINGS, ...shown.map(taskRow), totalRow(model)];
-  const lines = narrowed(rows, world.columns - 2).map((line) => `  ${line}`);
+  const rows = [...shown.map(taskRow), totalRow(model)];
+  const lines = tableLines(columnsFor(model, paint), rows, width - 2).map((line) => `  ${line}`);
   const hidden = model.tasks.length - shown.length;
   if (hidden > 0)
-    lines.push(`  … ${hidden} more tasks, ${model.tasks.length - failed.length} of all passed every attempt`);
-  if (model.error !== null) lines.push(`  ${model.error}`);
-  if (model.restarts > 0) lines.push(`  The agent died and was started anew ${model.restarts} time(s)`);
+    lines.push(
+      `  … ${hidden} tasks not shown; ${model.tasks.length - failed.length} of all passed every attempt`,
+    );
+  lines.push(...error);
+  if (model.restarts > 0)
+    lines.push(
+      `  The agent died and was started anew ${model.restarts === 1 ? "once" : `${model.restarts} times`}`,
+    );
   return lines;
 }
 
-function narrowed(rows: readonly string[][], limit: number): string[] {
-  let kept = HEADINGS.map((_, i) => i);
-  for (const drop of [null, ...DROP]) {
-    if (drop !== null) kept = kept.filter((i) => i !== drop);
-    const right = kept.map((i) => RIGHT[i]!);
-    const lines = columnsText(
-      rows.map((row) => kept.map((i) => row[i]!)),
-      right,
-      limit,
-    );
-    const widest = Math.max(...lines.map((line) => line.length));
-    if (widest <= limit || kept.length <= 3) return lines;
+function tableLines(columns: readonly Column[], rows: readonly Row[], limit: number): string[] {
+  let kept = columns;
+  const wanted = Math.min(NAME_WIDTH, Math.max(...rows.map(({ name }) => displayWidth(name))));
+  for (;;) {
+    const cells = [
+      kept.map(({ heading }) => heading),
+      ...rows.map((row) => kept.map(({ cell }) => cell(row))),
+    ];
+    const widths = kept.slice(1).map((_, i) => Math.max(...cells.map((row) => displayWidth(row[i + 1]!))));
+    const left = limit - widths.reduce((sum, one) => sum + one + 2, 0);
+    const next = Math.max(...kept.map(({ drop }) => drop));
+    if (left >= wanted || next === 0)
+      return columnsText(
+        cells,
+        kept.map(({ right }) => right),
+        limit,
+      );
+    kept = kept.filter(({ drop }) => drop !== next);
   }
-  return [];
 }
 
-function taskRow(task: TaskResult): string[] {
-  const { task_id, planned, carried_out, passed, pass_rate, tokens, wall_ms } = task;
-  const count = `${passed}/${carried_out}${carried_out < planned ? ` (of ${planned})` : ""}`;
-  const k = String(carried_out);
-  return [
-    task_id,
-    count,
-    pass_rate === null ? "–" : percent(pass_rate.value),
-    interval(pass_rate),
-    share(task.pass_at_k[k]),
-    share(task.pass_hat_k[k]),
-    String(tokens.in + tokens.out),
-    wall_ms === null ? "–" : duration(wall_ms.p50),
-  ];
-}
-
-function totalRow(model: ModelResult): string[] {
-  const { planned, carried_out, passed, pass_rate, tokens, wall_ms } = model;
-  const count = `${passed}/${carried_out}${carried_out < planned ? ` (of ${planned})` : ""}`;
-  const mean = (of: (task: TaskResult) => number | undefined) => {
-    const values = model.tasks.flatMap((task) => of(task) ?? []);
-    return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
+function taskRow(task: TaskResult): Row {
+  const { planned, carried_out: carriedOut, passed, pass_rate: rate, tokens, wall_ms } = task;
+  return {
+    name: printable(task.task_id),
+    planned,
+    carriedOut,
+    passed,
+    rate,
+    atK: task.pass_at_k[String(carriedOut)],
+    hatK: task.pass_hat_k[String(carriedOut)],
+    tokens: tokens.in + tokens.out,
+    median: wall_ms?.p50,
   };
-  return [
-    "all",
-    count,
-    pass_rate === null ? "–" : percent(pass_rate.value),
-    interval(pass_rate),
-    share(mean((task) => task.pass_at_k[String(task.carried_out)])),
-    share(mean((task) => task.pass_hat_k[String(task.carried_out)])),
-    String(tokens.in + tokens.out),
-    wall_ms === null ? "–" : duration(wall_ms.p50),
-  ];
+}
+
+/** Rates and times are over all attempts; pass@k and pass^k are means over the tasks. */
+function totalRow(model: ModelResult): Row {
+  const rows = model.tasks.map(taskRow);
+  const { planned, carried_out: carriedOut, passed, pass_rate: rate, tokens, wall_ms } = model;
+  return {
+    name: rows.length === 1 ? "1 task" : `all ${rows.length} tasks`,
+    planned,
+    carriedOut,
+    passed,
+    rate,
+    atK: mean(rows.flatMap(({ atK }) => atK ?? [])),
+    hatK: mean(rows.flatMap(({ hatK }) => hatK ?? [])),
+    tokens: tokens.in + tokens.out,
+    median: wall_ms?.p50,
+  };
+}
+
+function mean(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function passedCell({ passed, carriedOut, planned }: Row, paint: Painter): string {
+  const missing = carriedOut < planned;
+  const text = `${passed}/${carriedOut}${missing ? ` (of ${planned})` : ""}`;
+  return paint(missing ? "yellow" : passed === planned ? "green" : "red", text);
 }
 
 function interval(rate: Rate | null): string {
-  return rate === null ? "–" : `${percent(rate.low)}–${percent(rate.high)}`;
+  if (rate === null) return "–";
+  return `${Math.round(rate.low * 100)}–${percent(rate.high)}`;
 }
 
 function share(value: number | undefined): string {
   return value === undefined ? "–" : value.toFixed(2);
 }
 
-function failureLines(task: TaskResult, { directory }: RunResult, world: World): string[][] {
-  return task.failures.map(({ attempt, outcome, reason, episode }) => {
-    const what = outcome === "not-carried-out" ? "was not carried out" : "failed";
-    const path = relative(world.cwd, `${directory}/${episode}`);
-    const reasons = reason.split("; ").flatMap((part) => wrap(part.replace(/\s+/g, " "), world.columns - 6));
-    return [
-      `  ${task.task_id} try ${attempt} ${what}`,
-      ...reasons.map((line) => `      ${line}`),
-      `      ${path}`,
-    ];
-  });
-}
-
-function closingLines(result: RunResult, world: World): string[] {
+function closingLines(result: RunResult, world: World, paint: Painter): string[] {
   const { planned, carried_out, passed, failed, state, problems, elapsed_ms, directory, run } = result;
   const missing = planned - carried_out;
   const open = missing > 0 ? `, ${missing} not carried out` : "";
-  const lines = [
-    `${passed} passed, ${failed} failed${open}, of ${planned} attempts in ${duration(elapsed_ms)}`,
+  return [
+    `${passed} passed, ${failed} failed${open}, of ${planned} attempt${planned === 1 ? "" : "s"} in ${duration(elapsed_ms)}`,
+    ...problems.map((problem) => paint("red", problem)),
+    `Results: ${relative(world.cwd, directory) || "."}`,
+    ...(state === "complete" ? [] : [`Go on with: bat eval resume ${run}`]),
   ];
-  for (const problem of problems)
-    lines.push(world.color ? styleText("red", problem, { validateStream: false }) : problem);
-  lines.push(`Results: ${relative(world.cwd, directory) || "."}`);
-  if (state !== "complete") lines.push(`Go on with: bat eval resume ${run}`);
-  return lines;
 }

@@ -1,4 +1,5 @@
 import { defineCommand } from "../../command.ts";
+import { keepHeapSmall } from "../../small-heap.ts";
 import { RUN_FLAGS, runOptions } from "./_flags.ts";
 
 export default defineCommand({
@@ -13,6 +14,7 @@ export default defineCommand({
   },
   examples: [{ command: "bat eval resume", does: "Go on with the newest run" }],
   async run({ args, flags }, world) {
+    keepHeapSmall();
     const [{ resume }, { findRun }] = await Promise.all([
       import("../../../eval/run-command.ts"),
       import("../../../eval/find-run.ts"),

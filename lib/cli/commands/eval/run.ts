@@ -1,4 +1,5 @@
 import { defineCommand } from "../../command.ts";
+import { keepHeapSmall } from "../../small-heap.ts";
 import { RUN_FLAGS, refuseTogether, runOptions } from "./_flags.ts";
 
 export default defineCommand({
@@ -32,6 +33,7 @@ export default defineCommand({
     },
   ],
   async run({ args, flags }, world) {
+    keepHeapSmall();
     const { evaluate, resume } = await import("../../../eval/run-command.ts");
     const options = runOptions(flags);
     if (flags.resume !== undefined) {
