@@ -51,9 +51,13 @@ export function check<S extends v.GenericSchema>(
   for (const { path, message } of unknownKeys(schema as unknown as SchemaLike, value, at)) add(path, message);
   const parsed = v.safeParse(schema, value);
   if (parsed.success && problems.length === 0) return { ok: true, output: parsed.output };
+  const told = new Set(
+    problems.filter(({ message }) => message.endsWith("found a list")).map(({ place }) => place),
+  );
   for (const issue of parsed.issues ?? []) {
     const deepest = deepestIssue(issue as Issue);
-    add([...at, ...deepest.path], issueMessage(deepest.issue));
+    const path = [...at, ...deepest.path];
+    if (!told.has(pathText(path.slice(0, -1)))) add(path, issueMessage(deepest.issue));
   }
   return { ok: false, problems, paths };
 }
@@ -66,7 +70,8 @@ function deepestIssue(issue: Issue, before: Path = []): { issue: Issue; path: Pa
   let best: { issue: Issue; path: Path } = { issue, path };
   for (const inner of issue.issues ?? []) {
     const found = deepestIssue(inner as Issue, path);
-    if (found.path.length > best.path.length) best = found;
+    const tells = best.issue === issue && !found.issue.message.startsWith("Invalid ");
+    if (found.path.length > best.path.length || tells) best = found;
   }
   return best;
 }
@@ -83,6 +88,8 @@ const WORDS: Record<string, string> = {
 
 function issueMessage(issue: Issue): string {
   if (!issue.message.startsWith("Invalid ")) return issue.message;
+  if (issue.type.endsWith("object") && issue.received === "undefined" && issue.expected?.startsWith('"'))
+    return "Missing";
   const found =
     issue.kind === "validation" && issue.received !== null && !isPlain(issue.input)
       ? issue.received
@@ -118,6 +125,10 @@ function* unknownKeys(
   const forms = objectForms(schema);
   if (Array.isArray(value)) {
     const item = forms.find((form) => form.item !== undefined)?.item;
+    // Valibot takes a list for an object without keys.
+    if (item === undefined && forms.some((form) => form.entries !== undefined || form.value !== undefined)) {
+      yield { path, message: "Expected an object, found a list" };
+    }
     if (item !== undefined)
       for (const [i, element] of value.entries()) yield* unknownKeys(item, element, [...path, i]);
     return;
