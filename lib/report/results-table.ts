@@ -74,15 +74,16 @@ function columnsFor(model: ModelResult, paint: Painter): Column[] {
 function modelLines(model: ModelResult, width: number, paint: Painter): string[] {
   const error = model.error?.split("\n").map((line) => `  ${line}`) ?? [];
   if (model.error !== null && model.carried_out === 0) return error;
-  const failed = model.tasks.filter(({ passed, planned }) => passed < planned);
-  const shown = model.tasks.length <= MOST_ROWS ? model.tasks : failed.slice(0, MOST_ROWS);
+  const begun = model.tasks.filter(({ carried_out, failures }) => carried_out > 0 || failures.length > 0);
+  const failed = begun.filter(({ passed, planned }) => passed < planned);
+  const shown = begun.length <= MOST_ROWS ? begun : failed.slice(0, MOST_ROWS);
   const rows = [...shown.map(taskRow), totalRow(model)];
   const lines = tableLines(columnsFor(model, paint), rows, width - 2).map((line) => `  ${line}`);
-  const hidden = model.tasks.length - shown.length;
+  const hidden = begun.length - shown.length;
   if (hidden > 0)
-    lines.push(
-      `  … ${hidden} tasks not shown; ${model.tasks.length - failed.length} of all passed every attempt`,
-    );
+    lines.push(`  … ${hidden} tasks not shown; ${begun.length - failed.length} of all passed every attempt`);
+  const waiting = model.tasks.length - begun.length;
+  if (waiting > 0) lines.push(`  ${waiting} of the tasks ${waiting === 1 ? "was" : "were"} not begun`);
   lines.push(...error);
   if (model.restarts > 0)
     lines.push(
