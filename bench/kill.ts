@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import { Evaluation, exitOf, untilGone } from "../test/_evaluation.ts";
 import { show } from "./_bench.ts";
 
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const instants = Number(process.argv[2] ?? 200);
 const tasks = Array.from({ length: 8 }, (_, i) => ({
   id: `t${i}`,
@@ -21,7 +22,9 @@ const count = { equal: 0, different: 0, tooEarly: 0, left: 0 };
 for (let i = 0; i < instants; i += 1) {
   using evaluation = new Evaluation(tasks, settings);
   const child = evaluation.start("eval", "run");
-  await new Promise((resolve) => setTimeout(resolve, 200 + Math.random() * 1_000));
+  // Most instants lie within the run, some before it is there.
+  if (i % 10 > 0) while (evaluation.runs.length === 0) await pause(2);
+  await pause(Math.random() * (i % 10 > 0 ? 900 : 300));
   child.kill("SIGKILL");
   await exitOf(child);
   if (evaluation.runs.length === 0 || !existsSync(evaluation.file("run.json"))) count.tooEarly += 1;

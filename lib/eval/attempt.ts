@@ -1,7 +1,7 @@
 import type { Answer } from "../conversation/hold.ts";
 import type { ConversationQuery, SpanIndex } from "../trace/span-index.ts";
-import { waitForSpans } from "../trace/span-index.ts";
 import type { Trajectory } from "../trace/trajectory.ts";
+import { waitForSpans } from "../trace/wait-for-spans.ts";
 import type { Episode, Outcome, Verdict } from "./episode.ts";
 import type { TaskSpec } from "./tasks.ts";
 

@@ -1,12 +1,14 @@
 import { AtomicFile, jsonText, writeFileAtomic } from "../store/atomic.ts";
 import type { RunFolder } from "../store/run-folder.ts";
+import { percentage } from "../text/python-round.ts";
+import { Durations, Spread, Tokens } from "./aggregates.ts";
 import { countSlots } from "./conservation.ts";
 import type { Episode } from "./episode.ts";
 import type { Fact, RunState } from "./facts.ts";
 import { type StoredEpisode, storedEpisodes } from "./fold.ts";
 import type { ModelResult, TaskResult } from "./observer.ts";
 import type { RunPlan } from "./plan.ts";
-import { passAtK, passHatK, percentile, wilson } from "./statistics.ts";
+import { passAtK, passHatK, wilson } from "./statistics.ts";
 import { failureReason } from "./verdict.ts";
 
 /** How many failures of a task a result names; each is in its episode all the same. */
@@ -79,66 +81,6 @@ function scoresOf(scores: Record<string, unknown>): Record<string, unknown> {
   return rest;
 }
 
-/** A share in percent with one decimal, rounded as Python rounds. */
-export function percentage(part: number, whole: number): number {
-  return whole === 0 ? 0 : roundHalfEven((part / whole) * 100, 1);
-}
-
-/** Python's `round(value, digits)`: correctly rounded from the exact binary value, ties to even. */
-export function roundHalfEven(value: number, digits: number): number {
-  // The exact decimal expansion of a double ends; ties are seen on it and not on a product that was rounded itself.
-  const exact = value.toFixed(Math.min(100, digits + 60));
-  const cut = exact.indexOf(".") + 1 + digits;
-  const rest = exact.slice(cut);
-  const tie = /^50*$/.test(rest);
-  if (!tie) return Number(value.toFixed(digits));
-  const kept = exact.slice(0, cut);
-  const lastDigit = Number(kept.replace(/\.$/, "").slice(-1));
-  const step = 10 ** -digits * Math.sign(value);
-  return lastDigit % 2 === 0 ? Number(kept) : Number((Number(kept) + step).toFixed(digits));
-}
-
-class Tokens {
-  in = 0;
-  out = 0;
-  cached = 0;
-
-  add(episode: Episode): void {
-    const { tokens_in, tokens_out, tokens_cached } = episode.trace.trajectory.totals;
-    this.in += tokens_in;
-    this.out += tokens_out;
-    this.cached += tokens_cached;
-  }
-
-  get plain() {
-    return { in: this.in, out: this.out, cached: this.cached };
-  }
-}
-
-/** Durations of carried-out attempts: eight bytes each. */
-class Durations {
-  #values = new Float64Array(16);
-  #count = 0;
-  total = 0;
-
-  add(value: number): void {
-    if (this.#count === this.#values.length) {
-      const larger = new Float64Array(this.#values.length * 2);
-      larger.set(this.#values);
-      this.#values = larger;
-    }
-    this.#values[this.#count] = value;
-    this.#count += 1;
-    this.total += value;
-  }
-
-  summary(): { p50: number; p95: number; total: number } | null {
-    if (this.#count === 0) return null;
-    const sorted = this.#values.slice(0, this.#count).sort();
-    return { p50: percentile(sorted, 0.5), p95: percentile(sorted, 0.95), total: this.total };
-  }
-}
-
 class TaskFold {
   finished = 0;
   carriedOut = 0;
@@ -177,34 +119,6 @@ class TaskFold {
       wall_ms: this.durations.summary(),
       failures: this.failures,
     };
-  }
-}
-
-/** Sum, smallest, largest and number of values. */
-class Spread {
-  #sum = 0;
-  /** What rounding lost of the sum (Neumaier's summation): a mean must not depend on the order of its values. */
-  #lost = 0;
-  min = Number.POSITIVE_INFINITY;
-  max = Number.NEGATIVE_INFINITY;
-  count = 0;
-
-  add(value: number): void {
-    const next = this.#sum + value;
-    this.#lost +=
-      Math.abs(this.#sum) >= Math.abs(value) ? this.#sum - next + value : value - next + this.#sum;
-    this.#sum = next;
-    this.min = Math.min(this.min, value);
-    this.max = Math.max(this.max, value);
-    this.count += 1;
-  }
-
-  get sum(): number {
-    return this.#sum + this.#lost;
-  }
-
-  get avg(): number {
-    return this.count === 0 ? 0 : this.sum / this.count;
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { percentage, roundHalfEven } from "./results.ts";
+import { percentage, roundHalfEven } from "../text/python-round.ts";
 import { passAtK, passHatK, percentile, wilson } from "./statistics.ts";
 
 const near = (actual: number | undefined, expected: number) =>

@@ -4,10 +4,10 @@ import { before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { loadPlugins } from "../plugin/loader.ts";
 import { pluginSources } from "../plugin/sources.ts";
-import { everyStep } from "./build.ts";
 import { parseLine } from "./parse-line.ts";
 import type { NamedConvention } from "./record.ts";
 import { type ConversationQuery, SpanIndex } from "./span-index.ts";
+import { everyStep } from "./steps.ts";
 import type { Json } from "./trajectory.ts";
 
 const golden = fileURLToPath(new URL("../../fixtures/golden/otel/", import.meta.url));

@@ -1,8 +1,9 @@
-import { buildTurn, toolCallsOf, totalsOf } from "./build.ts";
+import { buildTurn } from "./build.ts";
 import { parseLine } from "./parse-line.ts";
 import { SpanFileReader } from "./reader.ts";
 import { type NamedConvention, recordOf, type SpanRecord } from "./record.ts";
 import type { Span } from "./span.ts";
+import { toolCallsOf, totalsOf } from "./steps.ts";
 import type { ToolCall, Trajectory, Turn } from "./trajectory.ts";
 
 /** Whose spans are asked for. */
@@ -288,24 +289,4 @@ function byStart(a: { start: bigint; order: number }, b: { start: bigint; order:
 
 function distinct<T>(list: readonly T[]): T[] {
   return [...new Set(list)];
-}
-
-/**
- * Waits until each turn of a conversation has its root span, reading the files as they grow.
- *
- * @returns whether that came about within `timeoutMs`
- */
-export async function waitForSpans(
-  index: SpanIndex,
-  query: ConversationQuery,
-  { timeoutMs = 2_000, signal }: { timeoutMs?: number; signal?: AbortSignal } = {},
-): Promise<boolean> {
-  const deadline = performance.now() + timeoutMs;
-  for (let pause = 1; ; pause = Math.min(pause * 1.5, 50)) {
-    await index.refresh();
-    if (index.complete(query)) return true;
-    const left = deadline - performance.now();
-    if (left <= 0 || signal?.aborted === true) return false;
-    await new Promise((resolve) => setTimeout(resolve, Math.min(pause, left)));
-  }
 }

@@ -18,7 +18,8 @@ import { pluginSources } from "../plugin/sources.ts";
 import { parseLine } from "./parse-line.ts";
 import type { NamedConvention } from "./record.ts";
 import { renderTrajectory } from "./render.ts";
-import { SpanIndex, waitForSpans } from "./span-index.ts";
+import { SpanIndex } from "./span-index.ts";
+import { waitForSpans } from "./wait-for-spans.ts";
 
 const plain = readFileSync(
   fileURLToPath(new URL("../../fixtures/golden/trajectory/plain/spans/a.jsonl", import.meta.url)),

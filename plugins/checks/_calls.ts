@@ -1,13 +1,11 @@
 import type { CheckAnswer } from "../../lib/plugin/define.ts";
 import { isRawNumber, numericValue } from "../../lib/text/json.ts";
-import type { Json, Step } from "../../lib/trace/trajectory.ts";
+import { everyStep } from "../../lib/trace/steps.ts";
+import type { Json, Step, Trajectory } from "../../lib/trace/trajectory.ts";
 
-/** Every step of a list with those nested in it, a step before its own. */
-export function* allSteps(steps: readonly Step[]): Generator<Step> {
-  for (const step of steps) {
-    yield step;
-    if (step.kind === "tool" || step.kind === "agent") yield* allSteps(step.steps);
-  }
+/** Every step of a trajectory, nested ones too. */
+export function allSteps({ turns }: Trajectory): Step[] {
+  return turns.flatMap(({ steps }) => [...everyStep(steps)]);
 }
 
 /** `called 2×`, or what was expected where that is more. */

@@ -17,9 +17,7 @@ export default defineCheck({
   applies: (expected) => expected.length > 0,
   order: 40,
   run({ expected, trajectory }) {
-    const calls = trajectory.turns
-      .flatMap((turn) => [...allSteps(turn.steps)])
-      .filter((step) => step.kind === "agent");
+    const calls = allSteps(trajectory).filter((step) => step.kind === "agent");
     return expected.map(({ agent, times }) => {
       const count = calls.filter((call) => call.agent === agent).length;
       return atLeast(`agent_call:${agent}`, count, times);

@@ -15,9 +15,7 @@ export default defineCheck({
   applies: (expected) => expected,
   order: 70,
   run({ trajectory }) {
-    const failed = trajectory.turns
-      .flatMap((turn) => [...allSteps(turn.steps)])
-      .filter((step) => step.error !== null);
+    const failed = allSteps(trajectory).filter((step) => step.error !== null);
     if (failed.length === 0) return { ok: true, reason: "errors: none" };
     const shown = failed.slice(0, SHOWN).map((step) => `${step.kind} ${nameOf(step)}: ${step.error}`);
     const more = failed.length > SHOWN ? ` (+${failed.length - SHOWN} more)` : "";

@@ -19,9 +19,7 @@ export default defineCheck({
   applies: (expected) => expected.length > 0,
   order: 30,
   run({ expected, trajectory }) {
-    const tools = trajectory.turns
-      .flatMap((turn) => [...allSteps(turn.steps)])
-      .filter((step) => step.kind === "tool");
+    const tools = allSteps(trajectory).filter((step) => step.kind === "tool");
     return expected.map(({ name, args_subset, times }) => {
       const matching = tools.filter((tool) => tool.name === name && isSubset(args_subset as Json, tool.args));
       return atLeast(`tool_call:${name}`, matching.length, times);
