@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { runResult, Terminal, worldWith } from "./_fixtures.ts";
+import { runResult, Terminal, worldWith } from "../../test/_results.ts";
 import { observerFor } from "./observer-for.ts";
 
 const run = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { runResult, Terminal, worldWith } from "../../test/_results.ts";
 import type { World } from "../cli/command.ts";
-import { runResult, Terminal, worldWith } from "./_fixtures.ts";
 import { observerFor } from "./observer-for.ts";
 import type { FinishedAttempt } from "./progress.ts";
 

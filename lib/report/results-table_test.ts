@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
+import { modelResult, runResult, taskResult, worldWith } from "../../test/_results.ts";
 import { displayWidth } from "../cli/layout.ts";
-import { modelResult, runResult, taskResult, worldWith } from "./_fixtures.ts";
 import { renderResults } from "./results-table.ts";
 
 test("a table a model, each failure with its reason and its episode, then the totals", () => {

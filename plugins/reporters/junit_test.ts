@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Episode } from "../../lib/eval/episode.ts";
 import type { RunResult } from "../../lib/eval/observer.ts";
-import { modelResult, runResult, taskResult } from "../../lib/report/_fixtures.ts";
+import { modelResult, runResult, taskResult } from "../../test/_results.ts";
 import junit from "./junit.ts";
 
 interface Ended {

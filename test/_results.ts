@@ -1,8 +1,8 @@
 import { PassThrough, Writable } from "node:stream";
-import { Screen } from "../../test/_screen.ts";
-import type { World } from "../cli/command.ts";
-import type { ModelResult, RunResult, TaskResult } from "../eval/observer.ts";
-import { passAtK, passHatK, wilson } from "../eval/statistics.ts";
+import type { World } from "../lib/cli/command.ts";
+import type { ModelResult, RunResult, TaskResult } from "../lib/eval/observer.ts";
+import { passAtK, passHatK, wilson } from "../lib/eval/statistics.ts";
+import { Screen } from "./_screen.ts";
 
 /** A terminal in memory: what is written to it is seen on its screen. */
 export class Terminal extends Writable {
