@@ -80,12 +80,14 @@ async function bare(turn: string, count: number): Promise<number[]> {
   return times;
 }
 
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
 const turn = "How many bolts?";
 const exchange = await bare(turn, attempts);
 const plain = await evaluate("plain", turn, attempts, 1);
 const total = (plain.seconds * 1000) / attempts;
 const overheadMedian = median(plain.gaps) - median(exchange);
-const overheadMean = total - exchange.reduce((sum, value) => sum + value, 0) / exchange.length;
+const overheadMean = total - sum(exchange) / exchange.length;
 const overheadP95 = quantile(plain.gaps, 0.95) - median(exchange);
 
 const big = "big 150 How many bolts?";
@@ -99,13 +101,12 @@ const index = new SpanIndex([spans], conventions);
 await index.readAll();
 const reading = (performance.now() - begun) / 1000;
 index.close();
-const bigExchangeSeconds = bigExchange.reduce((sum, value) => sum + value, 0) / 1000;
-const plainOverhead = (overheadMean * attempts) / 1000;
-// What the spans add: beyond the exchange, and beyond what an attempt costs that leaves few of them.
-const bigOverhead = bigRun.seconds - bigExchangeSeconds - plainOverhead;
+const bigExchangeSeconds = sum(bigExchange) / 1000;
+// What the spans add: the run with them less the run without, less what the agent itself takes to write them.
+const bigOverhead = bigRun.seconds - plain.seconds - (bigExchangeSeconds - sum(exchange) / 1000);
 
 const slow = await evaluate("slow", "sleep 200 How many bolts?", attempts / 10, 8);
-const [slowOne = 0] = await bare("sleep 200 How many bolts?", 1);
+const slowOne = median(await bare("sleep 200 How many bolts?", 12));
 const bound = Math.ceil(attempts / 10 / 8) * (slowOne / 1000);
 
 show([

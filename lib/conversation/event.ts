@@ -45,6 +45,8 @@ export interface SendOptions {
 
 /** One conversation (context) with an agent. Turns are sent one after the other. */
 export interface Conversation {
+  /** The conversation's id; an agent may give it another than it was begun with. */
+  readonly contextId?: string;
   /**
    * Sends one turn and yields what the agent says until the answer ends. Never throws for what the agent or the network
    * does: that is a `problem` event, the last one. An abort of `signal` ends the iteration at once.

@@ -19,6 +19,8 @@ export interface HoldInput {
 
 /** A conversation that was held. */
 export interface Answer {
+  /** The conversation's id as the agent knows it. */
+  contextId: string;
   status: TaskState;
   output: string;
   events: EpisodeEvent[];
@@ -46,6 +48,7 @@ export async function holdConversation(input: HoldInput): Promise<Answer> {
   const started = performance.now();
   const conversation = input.client.converse(input.contextId);
   const answer: Answer = {
+    contextId: input.contextId,
     status: "error",
     output: "",
     events: [],
@@ -64,6 +67,9 @@ export async function holdConversation(input: HoldInput): Promise<Answer> {
     if (answer.problem !== null || input.signal.aborted) break;
   }
   answer.wallMs = performance.now() - started;
+  answer.contextId = conversation.contextId ?? input.contextId;
+  if (answer.contextId !== input.contextId)
+    answer.notes.push(`The agent calls the conversation "${answer.contextId}"`);
   await conversation.close();
   return answer;
 }

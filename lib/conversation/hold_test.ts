@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { test } from "node:test";
-import { cardOf03, cardOf10, rpcError, say, serve, stream, type TestServer } from "./a2a/_server.ts";
+import { cardOf03, cardOf10, rpcError, say, serve, stream, type TestServer } from "../../test/_a2a-server.ts";
 import { connectA2a } from "./a2a/client.ts";
 import { type Answer, type HoldInput, holdConversation } from "./hold.ts";
 
@@ -463,4 +463,73 @@ test("a server that is no HTTP server at all is told as a broken transport", asy
   const { port } = raw.address() as { port: number };
   await assert.rejects(hold(`http://127.0.0.1:${port}`), { code: "agent", message: /No agent card/ });
   raw.close();
+});
+
+test("a task that is told whole in one event gives its artifacts, or its last message", async () => {
+  const whole = (more: object) => ({
+    task: { id: "t1", contextId: "c", status: { state: "TASK_STATE_COMPLETED" }, ...more },
+  });
+  const cases: [object, string][] = [
+    [whole({ artifacts: [{ artifactId: "a", parts: [{ text: "in the artifact" }] }] }), "in the artifact"],
+    [
+      whole({
+        history: [
+          { role: "ROLE_USER", parts: [{ text: "hi" }] },
+          { role: "ROLE_AGENT", messageId: "m", parts: [{ text: "in the history" }] },
+        ],
+      }),
+      "in the history",
+    ],
+  ];
+  for (const [event, output] of cases) {
+    await using server = await serve(cardOf10, (_, response) => stream(response, [event]));
+    assert.deepEqual(outcome(await hold(server.url)), { status: "completed", output, problem: null });
+  }
+});
+
+test("a server that names the conversation itself is talked to under that name", async () => {
+  await using server = await serve(cardOf10, (_, response) => {
+    const event = say.completed("ok");
+    stream(response, [{ statusUpdate: { ...event.statusUpdate, contextId: "theirs" } }]);
+  });
+  const answer = await hold(server.url, ["a", "b"]);
+  assert.equal(answer.contextId, "theirs");
+  assert.match(answer.notes.join(), /calls the conversation "theirs"/);
+  const sent = server.seen.map(({ body }) => body.params?.message?.contextId);
+  assert.deepEqual(sent, ["c__try0", "theirs"]);
+});
+
+test("a redirect is followed, with what was sent", async () => {
+  await using server = await serve(
+    (url) => cardOf10(`${url}/agent`),
+    ({ url, body }, response) => {
+      if (url === "/agent") response.writeHead(307, { location: "/agent/" }).end();
+      else stream(response, [say.message(String(body.method))]);
+    },
+  );
+  assert.equal((await hold(server.url)).output, "SendStreamingMessage");
+});
+
+test("a card over REST may give the address of the stream itself", async () => {
+  const card = (url: string) => ({
+    ...cardOf10(url),
+    supportedInterfaces: [
+      { url: `${url}/message:stream`, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
+    ],
+  });
+  await using server = await serve(card, ({ url }, response) => {
+    assert.equal(url, "/message:stream");
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(`data: ${JSON.stringify(say.message("ok"))}\n\n`);
+  });
+  assert.equal((await hold(server.url)).output, "ok");
+});
+
+test("a state that nobody knows decides nothing", async () => {
+  const odd = { statusUpdate: { taskId: "t1", contextId: "c", status: { state: "TASK_STATE_PONDERING" } } };
+  await using server = await serve(cardOf10, (_, response) =>
+    stream(response, [say.task(), odd, say.completed("ok")]),
+  );
+  const answer = await hold(server.url);
+  assert.deepEqual([answer.status, answer.events.length], ["completed", 2]);
 });

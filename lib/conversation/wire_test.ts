@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
-import { serve } from "./a2a/_server.ts";
+import { serve } from "../../test/_a2a-server.ts";
 import { connectA2a } from "./a2a/client.ts";
 import { holdConversation } from "./hold.ts";
 

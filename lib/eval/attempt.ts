@@ -1,6 +1,6 @@
 import type { Answer } from "../conversation/hold.ts";
 import type { ConversationQuery, SpanIndex } from "../trace/span-index.ts";
-import type { Trajectory } from "../trace/trajectory.ts";
+import { totalsOf } from "../trace/steps.ts";
 import { waitForSpans } from "../trace/wait-for-spans.ts";
 import type { Episode, Outcome, Verdict } from "./episode.ts";
 import type { TaskSpec } from "./tasks.ts";
@@ -43,7 +43,7 @@ export class SpanWait {
 /** The spans that belong to an answer. `alone`: no other conversation ran beside it, so time may tell whose they are. */
 export function spansQuery(subject: AttemptSubject, answer: Answer, alone: boolean): ConversationQuery {
   return {
-    conversation: subject.contextId,
+    conversation: answer.contextId,
     turns: subject.task.turns.slice(0, answer.sent.length),
     sent: answer.sent,
     ...(alone ? { windows: answer.windows } : {}),
@@ -99,23 +99,11 @@ export function episodeNotCarriedOut(
     verdict: { passed: false, reason: `eval error: ${message}` },
     qualitative_scores: null,
     aux: { error: message, attempt_index: subject.attempt, outcome: "not-carried-out" satisfies Outcome },
-    trace: { events: [], wall_ms: 0, tool_calls: [], trajectory: nothingFound() },
-  };
-}
-
-function nothingFound(): Trajectory {
-  return {
-    found: false,
-    turns: [],
-    totals: {
-      model_calls: 0,
-      tokens_in: 0,
-      tokens_out: 0,
-      tokens_cached: 0,
-      tool_calls: 0,
-      agent_calls: 0,
-      errors: 0,
+    trace: {
+      events: [],
+      wall_ms: 0,
+      tool_calls: [],
+      trajectory: { found: false, turns: [], totals: totalsOf([]), truncated: false },
     },
-    truncated: false,
   };
 }

@@ -5,6 +5,7 @@ import { loadPlugins } from "../plugin/loader.ts";
 import { pluginSources } from "../plugin/sources.ts";
 import { jsonText } from "../store/atomic.ts";
 import { RunFolder, readRun } from "../store/run-folder.ts";
+import { printable } from "../text/printable.ts";
 import { loadEvalConfig } from "./config.ts";
 import { type Fact, type NewFact, RunState } from "./facts.ts";
 import { type StoredEpisode, storedEpisodes } from "./fold.ts";
@@ -147,7 +148,7 @@ function text(results: readonly Decided[], { directory, write }: CheckInput, wor
         : ` (${Math.round(rate.value * 100)} %, 95 % ${Math.round(rate.low * 100)}–${Math.round(rate.high * 100)} %)`;
     lines.push(`${model}: ${passed} of ${carried_out} pass${share}, before ${passed_before}`);
     for (const { task, attempt, after, reason } of changes)
-      lines.push(`  ${task} try ${attempt} now ${after ? "passes" : "fails"}: ${reason}`);
+      lines.push(`  ${task} try ${attempt} now ${after ? "passes" : "fails"}: ${printable(reason)}`);
   }
   lines.push(
     write

@@ -10,3 +10,8 @@ export function printable(text: string): string {
     .replace(/\s+/g, " ")
     .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, "\ufffd");
 }
+
+/** The same for a text of several lines, whose lines and indentation stay. */
+export function printableLines(text: string): string {
+  return stripVTControlCharacters(text).replace(/(?!\n)[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, "\ufffd");
+}

@@ -6,6 +6,7 @@ import { BatError, problemsError } from "../errors.ts";
 import { loadPlugins } from "../plugin/loader.ts";
 import { pluginSources } from "../plugin/sources.ts";
 import { didYouMean } from "../text/nearest.ts";
+import { printable, printableLines } from "../text/printable.ts";
 import { renderTrajectory } from "./render.ts";
 import { type IndexOptions, SpanIndex } from "./span-index.ts";
 
@@ -34,7 +35,7 @@ export async function listConversations(
       `No conversation found in ${paths.join(", ")}: ${spans} spans read, ${skippedLines} lines that are none`,
     );
   }
-  const rows = found.map(({ id, turns, startTime }) => [id, String(turns), isoTime(startTime)]);
+  const rows = found.map(({ id, turns, startTime }) => [printable(id), String(turns), isoTime(startTime)]);
   const lines = columnsText(
     [["Conversation", "Turns", "Began"], ...rows],
     [false, true, false],
@@ -66,7 +67,10 @@ export async function showConversation(
   index.close();
   if (skippedLines > 0) world.stderr.write(`${skippedLines} lines are no spans and were passed over\n`);
   if (asked.json) world.stdout.write(`${JSON.stringify(trajectory, null, 2)}\n`);
-  else world.stdout.write(`${renderTrajectory(trajectory, asked.maxChars)}\n`);
+  else {
+    const text = renderTrajectory(trajectory, asked.maxChars);
+    world.stdout.write(`${world.isTerminal.stdout ? printableLines(text) : text}\n`);
+  }
   if (!trajectory.found)
     throw new BatError(
       "run",

@@ -39,7 +39,9 @@ interface Message {
 
 function readModel({ attributes }: Span): StepDraft {
   const messages = outputMessages(attributes);
-  const said = messages.flatMap(({ content, blocks }) => (content === null ? inOrder(blocks) : [content]));
+  const said = messages.flatMap(({ content, blocks }) =>
+    content === null || content === "" ? inOrder(blocks) : [content],
+  );
   const decisions = messages
     .flatMap(({ calls }) => inOrder(calls))
     .flatMap(({ id, name, args }) =>
@@ -106,22 +108,19 @@ function readTool(span: Span): StepDraft {
   return {
     kind: "tool",
     name: textOf(attributes["tool.name"]) ?? span.name,
-    args: toolInput(attributes["input.value"]),
+    args: toolInput(attributes),
     result: text,
     callId: callId ?? textOf(attributes["tool_call.id"]),
   };
 }
 
-/** Arguments are an object; some frameworks put it inside `input`, as a value or as text. */
-function toolInput(value: AttributeValue | undefined): Json | undefined {
-  const input = objectOf(value);
-  if (!isJsonObject(input)) return undefined;
-  const keys = Object.keys(input);
-  if (keys.length === 1 && keys[0] === "input") {
-    const inner = typeof input.input === "string" ? objectOf(input.input) : input.input;
-    if (isJsonObject(inner)) return inner;
-  }
-  return input;
+/** Arguments are an object; frameworks other than LangGraph may put it inside `input`, as a value or as text. */
+function toolInput(attributes: Span["attributes"]): Json | undefined {
+  const input = objectOf(attributes["input.value"]);
+  if (!isJsonObject(input) || textOf(attributes.metadata)?.includes("langgraph") === true) return input;
+  if (Object.keys(input).length !== 1 || input.input === undefined) return input;
+  const inner = typeof input.input === "string" ? objectOf(input.input) : input.input;
+  return isJsonObject(inner) ? inner : input;
 }
 
 interface Result {

@@ -81,7 +81,8 @@ class A2aConversation implements Conversation {
   readonly #http: HttpConnections;
   readonly #to: AgentInterface;
   readonly #learned: Learned;
-  readonly #contextId: string;
+  /** As we named it, until the server gives it a name of its own. */
+  #contextId: string;
   /** A task that asked for input and goes on with the next turn. */
   #openTask: string | null = null;
 
@@ -90,6 +91,10 @@ class A2aConversation implements Conversation {
     this.#to = to;
     this.#learned = learned;
     this.#contextId = contextId;
+  }
+
+  get contextId(): string {
+    return this.#contextId;
   }
 
   close(): Promise<void> {
@@ -131,6 +136,8 @@ class A2aConversation implements Conversation {
           break;
         }
         begun = true;
+        if (reply.kind === "events" && reply.contextId !== null && reply.contextId !== "")
+          this.#contextId = reply.contextId;
         yield* eventsOf(reply);
       }
       if (refusal === null) return;

@@ -12,22 +12,34 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** Events, and the id of the conversation as the server calls it. */
+export interface Decoded {
+  events: AgentEvent[];
+  contextId: string | null;
+}
+
 /**
  * The events that a result of either version stands for (`{statusUpdate: …}` of 1.0, `{kind: "status-update", …}` of
  * 0.3, whichever the stream is said to be), or null when it is none that A2A knows.
- *
- * @param whole the result is a task as it stands (asked for, or an answer without stream): its artifacts count
  */
-export function decodeResult(result: unknown, { whole = false } = {}): AgentEvent[] | null {
+export function decodeResult(result: unknown): Decoded | null {
   if (!isValue(result)) return null;
-  if (isValue(result.task)) return decodeTask(result.task, whole);
+  const inner =
+    [result.task, result.statusUpdate, result.artifactUpdate, result.message, result.msg].find(isValue) ??
+    result;
+  const events = decodeEvents(result);
+  return events === null ? null : { events, contextId: textOf(inner.contextId) ?? null };
+}
+
+function decodeEvents(result: Value): AgentEvent[] | null {
+  if (isValue(result.task)) return decodeTask(result.task);
   if (isValue(result.statusUpdate)) return decodeStatus(result.statusUpdate);
   if (isValue(result.artifactUpdate)) return decodeArtifact(result.artifactUpdate);
   if (isValue(result.message)) return decodeMessage(result.message);
   if (isValue(result.msg)) return decodeMessage(result.msg);
   switch (result.kind) {
     case "task":
-      return decodeTask(result, whole);
+      return decodeTask(result);
     case "status-update":
       return decodeStatus(result);
     case "artifact-update":
@@ -36,18 +48,20 @@ export function decodeResult(result: unknown, { whole = false } = {}): AgentEven
       return decodeMessage(result);
     default:
       // GetTask answers with the bare task.
-      return isValue(result.status) && typeof result.id === "string" ? decodeTask(result, whole) : null;
+      return isValue(result.status) && typeof result.id === "string" ? decodeTask(result) : null;
   }
 }
 
-function decodeTask(task: Value, whole: boolean): AgentEvent[] | null {
+/** A task as it stands: its artifacts replace what was told of them before, for each is whole. */
+function decodeTask(task: Value): AgentEvent[] | null {
   const taskId = textOf(task.id);
   const status = decodeStatus({ status: task.status, taskId });
   if (status === null) return null;
-  const artifacts = whole && Array.isArray(task.artifacts) ? task.artifacts.filter(isValue) : [];
+  const artifacts = Array.isArray(task.artifacts) ? task.artifacts.filter(isValue) : [];
   const events = artifacts.flatMap((artifact) => decodeArtifact({ artifact, taskId, lastChunk: true }) ?? []);
   const told = [...events, ...status].some((event) => event.kind !== "problem" && event.text !== "");
-  if (whole && !told) events.push(...lastAnswer(task));
+  const ended = status.some((event) => event.kind === "status" && event.state !== "working");
+  if (ended && !told) events.push(...lastAnswer(task));
   return [...events, ...status];
 }
 
@@ -63,7 +77,8 @@ function decodeStatus(update: Value): AgentEvent[] | null {
   const rawState = textOf(status?.state);
   if (status === null || rawState === undefined) return null;
   const state = mapTaskState(rawState);
-  // A state that is unknown decides nothing, and its words are the agent's all the same.
+  // A state that is not known says nothing that could decide.
+  if (state === null) return [];
   const text = partsText(isValue(status.message) ? status.message : {});
   const taskId = textOf(update.taskId);
   return [

@@ -12,7 +12,7 @@ export interface ServerError {
 
 /** What comes back of one request, piece by piece. */
 export type Reply =
-  | { kind: "events"; events: AgentEvent[] }
+  | { kind: "events"; events: AgentEvent[]; contextId: string | null }
   /** The server refused or failed: the caller may know another way to ask. */
   | { kind: "error"; error: ServerError }
   | { kind: "problem"; problem: Extract<AgentEvent, { kind: "problem" }> };
@@ -45,13 +45,13 @@ export async function* readReply(
       yield* readFailure(answer, status);
     } else if (type.includes("text/event-stream")) {
       for await (const data of serverSentEvents(chunksOf(answer))) {
-        const reply = readPayload(data, binding, false);
+        const reply = readPayload(data, binding);
         yield reply;
         if (reply.kind !== "events") return;
       }
     } else {
       const { text, whole } = await readBody(answer, LARGEST_EVENT_BYTES);
-      if (whole) yield readPayload(text, binding, true);
+      if (whole) yield readPayload(text, binding);
       else
         yield {
           kind: "problem",
@@ -85,7 +85,7 @@ async function* readFailure(answer: IncomingMessage, status: number): AsyncGener
   else yield { kind: "problem", problem: problem("protocol", "HttpError", message) };
 }
 
-function readPayload(text: string, binding: "JSONRPC" | "HTTP+JSON", whole: boolean): Reply {
+function readPayload(text: string, binding: "JSONRPC" | "HTTP+JSON"): Reply {
   const value = parse(text);
   if (value === undefined) {
     return {
@@ -96,10 +96,8 @@ function readPayload(text: string, binding: "JSONRPC" | "HTTP+JSON", whole: bool
   const error = errorIn(value);
   if (error !== null) return { kind: "error", error };
   const rpc = typeof value === "object" && value !== null && "result" in value;
-  const events = decodeResult(rpc && binding === "JSONRPC" ? (value as { result: unknown }).result : value, {
-    whole,
-  });
-  if (events !== null) return { kind: "events", events };
+  const decoded = decodeResult(rpc && binding === "JSONRPC" ? (value as { result: unknown }).result : value);
+  if (decoded !== null) return { kind: "events", ...decoded };
   return {
     kind: "problem",
     problem: problem("protocol", "UnknownEvent", `Expected an event of A2A, received ${show(text)}`),

@@ -22,6 +22,10 @@ const REFUSED = new Set([
   "EADDRNOTAVAIL",
 ]);
 
+/** Answers that send a request on as it is: servers add a missing slash so. */
+const REDIRECTS = new Set([301, 302, 307, 308]);
+const MOST_REDIRECTS = 5;
+
 export interface HttpRequest {
   method: "GET" | "POST";
   headers: Record<string, string>;
@@ -42,8 +46,17 @@ export class HttpConnections {
    * @throws TransportError; the signal's reason when that is aborted
    */
   async send(url: string, request: HttpRequest): Promise<IncomingMessage> {
-    const first = await this.#sendOnce(url, request, false);
-    return first === "stale" ? ((await this.#sendOnce(url, request, true)) as IncomingMessage) : first;
+    let target = url;
+    for (let hops = 0; ; hops += 1) {
+      const first = await this.#sendOnce(target, request, false);
+      const answer =
+        first === "stale" ? ((await this.#sendOnce(target, request, true)) as IncomingMessage) : first;
+      const { location } = answer.headers;
+      if (!REDIRECTS.has(answer.statusCode ?? 0) || location === undefined || hops >= MOST_REDIRECTS)
+        return answer;
+      answer.resume();
+      target = new URL(location, target).href;
+    }
   }
 
   #sendOnce(url: string, { method, headers, body, signal }: HttpRequest, fresh: boolean) {

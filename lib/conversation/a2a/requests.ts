@@ -73,9 +73,18 @@ const REST_PATHS: Readonly<Record<Operation["kind"], (id: string) => string>> = 
 };
 
 function rest(operation: Operation, version: A2aVersion, url: string, tenant: string | null): WireRequest {
-  const prefix = version === "0.3" ? "/v1" : tenant === null ? "" : `/${encodeURIComponent(tenant)}`;
+  // A card may give the address of the stream itself, or the version's path with it.
+  const base = url.replace(/\/+$/, "").replace(/\/message:(stream|send)$/, "");
+  const prefix =
+    version === "0.3"
+      ? base.endsWith("/v1")
+        ? ""
+        : "/v1"
+      : tenant === null
+        ? ""
+        : `/${encodeURIComponent(tenant)}`;
   const id = "taskId" in operation && operation.taskId !== null ? operation.taskId : "";
-  const target = `${url.replace(/\/+$/, "")}${prefix}${REST_PATHS[operation.kind](id)}`;
+  const target = `${base}${prefix}${REST_PATHS[operation.kind](id)}`;
   if (!("text" in operation)) return { method: "GET", url: target };
   return { method: "POST", url: target, body: JSON.stringify(paramsOf(operation, version)) };
 }
