@@ -36,6 +36,50 @@ test("a gate is asked for: without one failed checks are no failure of the run",
   assert.match(stdout, /below --fail-under 0\.51/);
 });
 
+test("bad input is told before anything starts: exit 2, every problem, nothing written", () => {
+  using evaluation = new Evaluation([
+    { ...stock, expected: { tool_cals: [] } },
+    { id: "", turns: [] },
+  ]);
+  const { status, stdout, stderr } = evaluation.bat("eval", "run");
+  assert.deepEqual([status, stdout, evaluation.runs], [2, "", []]);
+  assert.match(stderr, /\[0\]\.expected\.tool_cals.*did you mean "tool_calls"/);
+  assert.match(stderr, /\[1\]\.id.*[\s\S]*\[1\]\.turns/);
+});
+
+test("results that cannot be written end the run, which goes on when that is mended", () => {
+  using evaluation = new Evaluation([stock, wrong]);
+  const blocked = join(evaluation.folder, "eval", "plugins", "checks");
+  mkdirSync(blocked, { recursive: true });
+  // A check that puts a folder where the second episode is to be written.
+  writeFileSync(
+    join(blocked, "block.ts"),
+    `import { mkdirSync, readdirSync } from "node:fs";
+     import { defineCheck } from "bat-toolkit";
+     import * as v from "valibot";
+     export default defineCheck({
+       apiVersion: 1, title: "Block", field: "block", schema: v.string(), order: 1,
+       run: ({ expected }) => {
+         const output = process.cwd() + "/eval/output/";
+         if (!process.env.MENDED) mkdirSync(output + readdirSync(output)[0] + "/benchmark_scripted-one/episodes/" + expected + "__try0.json/x", { recursive: true });
+         return { ok: true, reason: "block" };
+       },
+     });`,
+  );
+  evaluation.tasks([
+    { ...stock, expected: { block: "wrong" } },
+    { ...wrong, expected: { block: "wrong" } },
+  ]);
+  const stopped = evaluation.bat("eval", "run");
+  assert.equal(stopped.status, 1);
+  assert.match(stopped.stderr, /Cannot write results: .*bat eval resume/);
+  assert.deepEqual(leftBehind(evaluation), []);
+  process.env.MENDED = "1";
+  const resumed = evaluation.json("eval", "resume");
+  delete process.env.MENDED;
+  assert.deepEqual([resumed.status, resumed.result.state, resumed.result.passed], [0, "complete", 2]);
+});
+
 test("tasks, models, k, shards and names from the command line", () => {
   using evaluation = new Evaluation([stock, wrong, { id: "other", turns: ["Hello"] }]);
   const { result } = evaluation.json(

@@ -104,9 +104,21 @@ export async function runModel(run: ModelRun): Promise<StopReason | null> {
 
   await Promise.all(Array.from({ length: settings.concurrency }, worker));
   await Promise.allSettled([...concluding]);
-  if (broken !== null) throw broken;
+  if (broken !== null) throw cannotWrite(broken);
   if (signal.aborted) return { kind: "interrupted", message: messageOf(signal.reason) };
   return stop;
+}
+
+/** Results that cannot be written end the whole run: going on would lose them. */
+function cannotWrite(error: unknown): BatError {
+  if (error instanceof BatError) return error;
+  return new BatError(
+    "store",
+    `Cannot write results: ${messageOf(error)}; go on with \`bat eval resume\` when that is mended`,
+    {
+      cause: error,
+    },
+  );
 }
 
 function* openSlots(run: ModelRun): Generator<Slot> {
