@@ -105,6 +105,7 @@ export function modelResult(
     wall_ms: { p50: 1_200, p95: 2_000, total: 12_000 },
     error: null,
     restarts: 0,
+    qualitative: {},
     tasks,
     ...more,
   };

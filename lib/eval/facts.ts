@@ -20,6 +20,7 @@ export type Fact =
       tokens: number;
     })
   | (BaseFact & { fact: "attempt-decided-anew"; slot: SlotKey; episode: Digest })
+  | (BaseFact & { fact: "judged"; slot: SlotKey; episode: Digest })
   | (BaseFact & { fact: "run-closed"; state: "complete" | "incomplete" | "stopped" });
 
 /** A fact as it is handed to the journal, which adds the time. */
@@ -34,6 +35,7 @@ export interface SlotState {
   /** How often its attempt was started; names the conversation of the next try. */
   starts: number;
   finished: { episode: Digest; outcome: Outcome } | null;
+  judged?: true;
 }
 
 /**
@@ -73,6 +75,14 @@ export class RunState {
         else slot.finished = { ...slot.finished, episode: fact.episode };
         break;
       }
+      case "judged": {
+        const slot = this.#slot(fact.slot);
+        if (slot.finished === null)
+          this.contradictions.push(`attempt ${fact.slot} was judged but never ended`);
+        else slot.finished = { ...slot.finished, episode: fact.episode };
+        slot.judged = true;
+        break;
+      }
       case "model-started":
         this.#modelErrors.delete(fact.model);
         this.#modelTries.set(fact.model, fact.try + 1);
@@ -105,6 +115,11 @@ export class RunState {
   /** Whether the slot is done with: its attempt was carried out. */
   isClosed(key: SlotKey): boolean {
     return this.#slots.get(key)?.finished?.outcome === "carried-out";
+  }
+
+  /** Whether a judge has scored the slot's episode. */
+  isJudged(key: SlotKey): boolean {
+    return this.#slots.get(key)?.judged === true;
   }
 
   modelError(model: number): string | null {

@@ -10,6 +10,7 @@ import type { AgentHost, HostedAgent } from "./agent-host.ts";
 import { type AttemptSubject, episodeNotCarriedOut, episodeOf, SpanWait, spansQuery } from "./attempt.ts";
 import type { Episode, Outcome } from "./episode.ts";
 import { type Fact, type NewFact, type RunState, type SlotKey, slotKey } from "./facts.ts";
+import type { Judging } from "./judging.ts";
 import type { RunObserver } from "./observer.ts";
 import { episodeFile, type RunPlan } from "./plan.ts";
 import type { TaskSpec } from "./tasks.ts";
@@ -48,6 +49,8 @@ export interface ModelRun {
   signal: AbortSignal;
   /** Counts finished attempts over all models. */
   progress: { done: number };
+  /** Where finished episodes are judged; null without a judge. */
+  judging: Judging | null;
 }
 
 /** Why nothing new is begun any more, though slots are open. */
@@ -110,7 +113,7 @@ export async function runModel(run: ModelRun): Promise<StopReason | null> {
 }
 
 /** Results that cannot be written end the whole run: going on would lose them. */
-function cannotWrite(error: unknown): BatError {
+export function cannotWrite(error: unknown): BatError {
   if (error instanceof BatError) return error;
   return new BatError(
     "store",
@@ -211,6 +214,7 @@ async function conclude(
     run.state.apply(fact);
     return fact;
   });
+  if (outcome === "carried-out") run.judging?.add(run.model, slot.taskIndex, slot.attempt);
   run.progress.done += 1;
   run.observer.attemptFinished({
     ...attemptId(run, slot),

@@ -42,6 +42,8 @@ export interface ModelResult {
   error: string | null;
   restarts: number;
   tasks: TaskResult[];
+  /** The judge's scores by field, over the episodes that have one. */
+  qualitative: Record<string, { avg: number; min: number; max: number; count: number }>;
 }
 
 /** The end of a run: what `--json` prints and the table shows. */

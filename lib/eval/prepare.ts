@@ -2,11 +2,13 @@ import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { BatError } from "../errors.ts";
+import type { JudgeConfig, ReadyJudge } from "../judge/settings.ts";
 import { packageVersion } from "../package.ts";
 import type { CheckPlugin, ProtocolPlugin } from "../plugin/define.ts";
 import { type Loaded, loadPlugins } from "../plugin/loader.ts";
 import { pluginSources } from "../plugin/sources.ts";
 import { canDispatch } from "../project/dispatcher.ts";
+import { readDotenv } from "../project/dotenv.ts";
 import { findPrivacyFloors } from "../project/privacy-floor.ts";
 import { type SourceDigest, sourceDigest } from "../store/source-digest.ts";
 import { didYouMean } from "../text/nearest.ts";
@@ -26,6 +28,8 @@ export interface PreparedRun {
   checks: Loaded<CheckPlugin>[];
   protocol: ProtocolPlugin;
   conventions: NamedConvention[];
+  /** Null without a judge. */
+  judge: ReadyJudge | null;
   source: SourceDigest;
   warnings: string[];
   /** Absolute. */
@@ -38,18 +42,21 @@ export interface PrepareInput {
   agent?: string | undefined;
   request: RunRequest;
   outputDir?: string | undefined;
+  env: Readonly<Record<string, string | undefined>>;
+  signal: AbortSignal;
 }
 
 /** Reads and checks all that a run needs. Throws BatError (code `config`, `usage` or `plugin`) for what is wrong. */
-export async function prepareRun({ cwd, agent, request, outputDir }: PrepareInput): Promise<PreparedRun> {
+export async function prepareRun({
+  cwd,
+  agent,
+  request,
+  outputDir,
+  env,
+  signal,
+}: PrepareInput): Promise<PreparedRun> {
   const target = await findTarget({ cwd, agent, agentUrl: request.agentUrl ?? undefined });
   const { config, dir } = target;
-  if (request.qualitative ?? config.qualitative) {
-    throw new BatError(
-      "config",
-      "This version of bat cannot judge yet: set evaluation.qualitative to false, or give --no-qualitative",
-    );
-  }
   const warnings = await projectWarnings(target);
   const sources = pluginSources({ projectDir: dir, packs: config.plugins });
   const [checks, protocols, conventions] = await Promise.all([
@@ -65,6 +72,7 @@ export async function prepareRun({ cwd, agent, request, outputDir }: PrepareInpu
   if (target.kind === "url" && models.length > 1) {
     warnings.push("agent.url names one running agent: every model of the list is only a label for it");
   }
+  const judge = await judgeOf(target, request.qualitative ?? config.qualitative, { env, signal });
   const source: SourceDigest =
     target.kind === "url"
       ? { digest: null, reason: "the agent was running already" }
@@ -79,10 +87,30 @@ export async function prepareRun({ cwd, agent, request, outputDir }: PrepareInpu
     checks,
     protocol,
     conventions,
+    judge,
     source,
     warnings,
     outputDir: output,
   };
+}
+
+/** The judge, ready to be asked; what it lacks is told before anything is started. */
+async function judgeOf(
+  { project, dir, config }: EvalTarget,
+  wanted: boolean,
+  { env, signal }: Pick<PrepareInput, "env" | "signal">,
+): Promise<ReadyJudge | null> {
+  if (!wanted) return null;
+  if (config.judge === null) {
+    throw new BatError(
+      "config",
+      `${config.file}: A qualitative evaluation needs a judge: {provider, model}, or "provider:model"`,
+    );
+  }
+  const { readyJudge } = await import("../judge/settings.ts");
+  const dotenv = await readDotenv(join(project?.root ?? dir, ".env"), env);
+  const place = { dir, packs: config.plugins, env: { ...dotenv, ...env }, signal };
+  return await readyJudge(config.judge as unknown as JudgeConfig, place);
 }
 
 function sourceRoot({ project, dir, config }: EvalTarget): string {
@@ -203,6 +231,14 @@ export function planRun(prepared: PreparedRun, id: string, directory: string, at
       protocol_version: config.protocolVersion,
       extra_spans: config.extraSpans,
       checks: prepared.checks.map((check) => check.id),
+      judge:
+        prepared.judge === null
+          ? null
+          : {
+              model: prepared.judge.identity,
+              mode: prepared.judge.mode,
+              rubrics: prepared.judge.rubrics.map(({ digest }) => digest),
+            },
     },
     source: source.digest === null ? { digest: null, reason: source.reason } : { digest: source.digest },
   };

@@ -194,6 +194,13 @@ class ModelFold {
     };
   }
 
+  #qualitative(): ModelResult["qualitative"] {
+    const scored = [...this.#scores].filter(([, { count }]) => count > 0);
+    return Object.fromEntries(
+      scored.map(([field, { avg, min, max, count }]) => [field, { avg, min, max, count }]),
+    );
+  }
+
   /** `summary` of `metrics.json`. */
   metricsSummary(): Record<string, unknown> {
     const finished = this.#count("finished");
@@ -202,7 +209,7 @@ class ModelFold {
     const wall = this.#wall;
     const tokens = this.#tokens;
     const total = this.#total;
-    const qualitative = [...this.#scores].filter(([, { count }]) => count > 0);
+    const qualitative = this.#qualitative();
     return {
       episodes: finished,
       k_attempts: this.#plan.settings.k,
@@ -220,13 +227,7 @@ class ModelFold {
         min_total_tokens: total.min,
         max_total_tokens: total.max,
       },
-      ...(qualitative.length === 0
-        ? {}
-        : {
-            qualitative: Object.fromEntries(
-              qualitative.map(([field, { avg, min, max, count }]) => [field, { avg, min, max, count }]),
-            ),
-          }),
+      ...(Object.keys(qualitative).length === 0 ? {} : { qualitative }),
       not_carried_out: finished - carriedOut,
       wall_ms: this.#durations.summary(),
     };
@@ -246,6 +247,7 @@ class ModelFold {
       tokens: this.#tokens.plain,
       wall_ms: this.#durations.summary(),
       tasks: this.#tasks.map((fold, i) => fold.result(tasks[i]!.id, settings.k)),
+      qualitative: this.#qualitative(),
     };
   }
 }

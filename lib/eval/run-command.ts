@@ -15,7 +15,7 @@ import { openModel } from "./open-model.ts";
 import { parsePlan, planDifferences, type RunPlan, type RunRequest } from "./plan.ts";
 import { modelName, type PreparedRun, planRun, prepareRun, readSourceFiles } from "./prepare.ts";
 import { timestamp } from "./results.ts";
-import { executeRun } from "./run.ts";
+import { executeRun, type RunInput } from "./run.ts";
 
 /** What a run may be told beside what is evaluated; it decides nothing about an episode. */
 export interface RunOptions {
@@ -24,6 +24,8 @@ export interface RunOptions {
   failFast?: boolean | undefined;
   junit?: string | undefined;
   json?: boolean | undefined;
+  /** False asks the judge anew where its answer is known. */
+  judgeCache?: boolean | undefined;
 }
 
 /** Evaluates an agent from its folder: the one way in, for `eval run` and `demo` alike. Resolves to the exit code. */
@@ -33,7 +35,8 @@ export async function evaluate(
   options: RunOptions & { dryRun?: boolean | undefined },
   world: World,
 ): Promise<RunResult | null> {
-  const prepared = await prepareRun({ ...place, request });
+  const { env, signal } = world;
+  const prepared = await prepareRun({ ...place, request, env, signal });
   if (options.dryRun === true) {
     world.stdout.write(dryRunText(prepared, options, world));
     return null;
@@ -77,7 +80,8 @@ export async function resume(
   const { plan } = folder;
   const cwd = resolve(directory, plan.agent.directory);
   const outputDir = resolve(directory, "..");
-  const prepared = await prepareRun({ cwd, request: plan.request, outputDir });
+  const { env, signal } = world;
+  const prepared = await prepareRun({ cwd, request: plan.request, outputDir, env, signal });
   const differences = planDifferences(plan, planRun(prepared, plan.id, directory, world.now()));
   differences.push(...(await sourceChanges(plan, prepared, directory)));
   if (differences.length > 0 && options.force !== true) {
@@ -162,6 +166,7 @@ async function carryOut(
     },
     openModel: (model, count) =>
       openModel({ prepared, folder, state, observer, env: world.env, signal: world.signal }, model, count),
+    judge: await judgeWithCache(prepared, options),
     failUnder: options.failUnder ?? null,
     observer,
     signal: world.signal,
@@ -174,6 +179,15 @@ async function carryOut(
   if (options.json === true) world.stdout.write(`${jsonText({ ...result, plan: plan.id })}\n`);
   else world.stdout.write(renderResults(result, world));
   return result;
+}
+
+async function judgeWithCache(
+  { judge, outputDir }: PreparedRun,
+  { judgeCache }: RunOptions,
+): Promise<RunInput["judge"]> {
+  if (judge === null) return null;
+  const { AnswerCache } = await import("../judge/cache.ts");
+  return { ready: judge, cache: new AnswerCache(join(outputDir, ".judge-cache"), judgeCache !== false) };
 }
 
 function announce(

@@ -1,4 +1,6 @@
 import { BatError, messageOf } from "../errors.ts";
+import type { AnswerCache } from "../judge/cache.ts";
+import type { ReadyJudge } from "../judge/settings.ts";
 import type { CheckPlugin } from "../plugin/define.ts";
 import type { Loaded } from "../plugin/loader.ts";
 import { jsonText, writeFileAtomic } from "../store/atomic.ts";
@@ -7,7 +9,8 @@ import type { SpanIndex } from "../trace/span-index.ts";
 import type { AgentHost } from "./agent-host.ts";
 import { checkConservation, countSlots } from "./conservation.ts";
 import type { Fact, NewFact, RunState } from "./facts.ts";
-import { type AttemptSettings, runModel, type StopReason } from "./model-run.ts";
+import { Judging } from "./judging.ts";
+import { type AttemptSettings, cannotWrite, runModel, type StopReason } from "./model-run.ts";
 import type { ModelResult, RunObserver, RunResult } from "./observer.ts";
 import type { RunPlan } from "./plan.ts";
 import { modelResult } from "./results.ts";
@@ -28,6 +31,8 @@ export interface RunInput {
   settings: AttemptSettings;
   /** Starts (or connects to) the agent of a model; `count` is how often that was done before in this run. */
   openModel: (model: number, count: number) => Promise<OpenModel>;
+  /** The judge of a qualitative run; null without one. */
+  judge: { ready: ReadyJudge; cache: AnswerCache } | null;
   /** Lowest pass rate (0…1) that a model may have, or null. */
   failUnder: number | null;
   observer: RunObserver;
@@ -74,19 +79,22 @@ async function evaluateModel(
   const planned = plan.tasks.length * plan.settings.k;
   const { name, folder: modelFolder } = plan.models[model]!;
   const done = countSlots(plan, state, model).carriedOut;
-  if (done === planned) return null;
+  const judging = input.judge === null ? null : new Judging({ ...input, ...input.judge });
+  judging?.addOpen(model);
+  if (done === planned) return await judged(judging, signal, null);
   const log = `agent-${model}.log`;
   observer.modelStarted({ model: name, planned, done, log });
   const count = state.modelTries(model);
   await record(input, { fact: "model-started", model, try: count });
   const begun = performance.now();
+  let stop: StopReason | null = null;
   try {
     await using opened = await input.openModel(model, count);
     observer.modelReady({ model: name, url: opened.url, start_ms: performance.now() - begun });
     await folder.ensureFolder(`${modelFolder}/episodes`);
     const { host, spans, url: agentUrl } = opened;
     const { tasks, checks, settings } = input;
-    return await runModel({
+    stop = await runModel({
       model,
       plan,
       tasks,
@@ -100,6 +108,7 @@ async function evaluateModel(
       observer,
       signal,
       progress,
+      judging,
     });
   } catch (error) {
     if (error instanceof BatError && error.code === "store") throw error;
@@ -107,8 +116,22 @@ async function evaluateModel(
     const message = messageOf(error);
     await record(input, { fact: "model-failed", model, message });
     observer.modelFailed({ model: name, message, log: plan.agent.kind === "url" ? null : log });
-    return null;
   }
+  // The agent is stopped by now: only the judge is still at work.
+  return await judged(judging, signal, stop);
+}
+
+async function judged(
+  judging: Judging | null,
+  signal: AbortSignal,
+  stop: StopReason | null,
+): Promise<StopReason | null> {
+  try {
+    await judging?.drain();
+  } catch (error) {
+    throw cannotWrite(error);
+  }
+  return signal.aborted ? { kind: "interrupted", message: messageOf(signal.reason) } : stop;
 }
 
 async function record({ folder, state }: RunInput, fact: NewFact): Promise<void> {

@@ -1,3 +1,4 @@
+import type { LanguageModel } from "ai";
 import type { GenericSchema, InferOutput } from "valibot";
 import type { AgentClient, AgentTarget, TaskState } from "../conversation/event.ts";
 import type { Episode } from "../eval/episode.ts";
@@ -82,6 +83,27 @@ export interface ConventionPlugin {
   conversation(span: Span): string | null;
 }
 
+/** What a provider makes a model from. */
+export interface ModelRequest {
+  model: string;
+  /** Address of the server, where another than the provider's own is meant. */
+  baseUrl: string | null;
+  /** Null where there is none. Never to be put into a message. */
+  apiKey: string | null;
+}
+
+/** Where language models are had from; a judge is one. */
+export interface ProviderPlugin {
+  apiVersion: 1;
+  title: string;
+  /** The usual variable of its key; null when it needs none. */
+  keyVariable: string | null;
+  /** npm package that it loads, where that is not one of bat's own; it is named when it is missing. */
+  package?: string;
+  /** The model, as the AI SDK has it. */
+  model(request: ModelRequest): Promise<LanguageModel>;
+}
+
 /** Writes what a run found in a form that another tool reads. Gets every episode once, in the plan's order. */
 export interface ReporterPlugin {
   apiVersion: 1;
@@ -140,4 +162,9 @@ export function defineConvention(convention: ConventionPlugin): ConventionPlugin
 /** Types a reporter and gives it back. */
 export function defineReporter(reporter: ReporterPlugin): ReporterPlugin {
   return reporter;
+}
+
+/** Types a provider and gives it back. */
+export function defineProvider(provider: ProviderPlugin): ProviderPlugin {
+  return provider;
 }

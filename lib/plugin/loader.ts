@@ -3,7 +3,13 @@ import { join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { BatError, formatProblem, messageOf, type Problem } from "../errors.ts";
 import { check } from "../schema.ts";
-import type { CheckPlugin, ConventionPlugin, ProtocolPlugin, ReporterPlugin } from "./define.ts";
+import type {
+  CheckPlugin,
+  ConventionPlugin,
+  ProtocolPlugin,
+  ProviderPlugin,
+  ReporterPlugin,
+} from "./define.ts";
 import type { PluginKind } from "./kind.ts";
 import type { PluginSource } from "./sources.ts";
 
@@ -13,6 +19,7 @@ export interface Definitions {
   protocols: ProtocolPlugin;
   conventions: ConventionPlugin;
   reporters: ReporterPlugin;
+  providers: ProviderPlugin;
 }
 
 /** A plugin that was loaded and fits its kind. */

@@ -18,6 +18,8 @@ export interface AgentInterface {
 }
 
 const CARD_PATHS = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
+/** Some server or other answers every path with some JSON; a card has at least one of these. */
+const MARKS_OF_A_CARD = ["supportedInterfaces", "url", "capabilities", "skills", "protocolVersion"];
 const LARGEST_CARD_BYTES = 4 * 1024 * 1024;
 
 /**
@@ -49,9 +51,11 @@ async function fetchCard(http: HttpConnections, url: string, signal: AbortSignal
     if (answer.statusCode !== 200) return { reason: `HTTP ${answer.statusCode}` };
     if (!whole) return { reason: `more than ${LARGEST_CARD_BYTES} bytes` };
     const card: unknown = JSON.parse(text);
-    if (typeof card === "object" && card !== null && !Array.isArray(card))
-      return { card: card as Record<string, unknown> };
-    return { reason: "expected a JSON object, found something else" };
+    if (typeof card !== "object" || card === null || Array.isArray(card))
+      return { reason: "expected a JSON object, found something else" };
+    if (!MARKS_OF_A_CARD.some((key) => key in card))
+      return { reason: `expected an agent card, found an object without ${MARKS_OF_A_CARD.join(", ")}` };
+    return { card: card as Record<string, unknown> };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     return { reason: error instanceof SyntaxError ? `no JSON: ${error.message}` : messageOf(error) };
@@ -71,9 +75,9 @@ function interfaceOf(
   forced: string | undefined,
 ): AgentInterface {
   const offers = offersOf(card, base);
-  const offer =
-    offers.find(({ binding }) => binding === "JSONRPC") ??
-    offers.find(({ binding }) => binding === "HTTP+JSON");
+  const fits = ({ version }: Offer) => forced === undefined || versionOf(version) === versionOf(forced);
+  const spoken = ["JSONRPC", "HTTP+JSON"].flatMap((name) => offers.filter(({ binding }) => binding === name));
+  const offer = spoken.find(fits) ?? spoken[0];
   if (offer === undefined) {
     const bindings = [...new Set(offers.map(({ binding }) => binding))].join(", ");
     throw new BatError(
@@ -130,7 +134,8 @@ function versionOf(stated: string): A2aVersion {
 
 /**
  * A card's URL may name a host or port that only holds where the agent runs (`0.0.0.0`, `localhost` behind a forwarded
- * port): then the address that the card came from is the next best.
+ * port): then the address that the card came from is the next best. `localhost` from another host is never this
+ * machine: who would answer here is a stranger.
  */
 function reachableUrls(stated: string, base: string): string[] {
   let url: URL;
@@ -142,7 +147,8 @@ function reachableUrls(stated: string, base: string): string[] {
   if (url.protocol !== "http:" && url.protocol !== "https:") return [base];
   const given = new URL(base);
   const urls: string[] = [];
-  if (["0.0.0.0", "[::]"].includes(url.hostname)) url.hostname = given.hostname;
+  const onlyThere = isLoopback(url.hostname) && !isLoopback(given.hostname);
+  if (onlyThere || ["0.0.0.0", "[::]"].includes(url.hostname)) url.hostname = given.hostname;
   urls.push(url.href);
   const moved = new URL(url.href);
   moved.protocol = given.protocol;
@@ -150,4 +156,8 @@ function reachableUrls(stated: string, base: string): string[] {
   moved.port = given.port;
   urls.push(moved.href);
   return [...new Set(urls)];
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127\./.test(hostname);
 }

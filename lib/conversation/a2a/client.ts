@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type {
   AgentClient,
   AgentEvent,
@@ -6,8 +7,9 @@ import type {
   OutgoingTurn,
   SendOptions,
 } from "../event.ts";
+import { AnswerState } from "./answer-state.ts";
 import { type A2aVersion, type AgentInterface, findInterface } from "./card.ts";
-import { problem, type Reply, readReply, type ServerError } from "./exchange.ts";
+import { isStream, problem, type Reply, readReply, type ServerError } from "./exchange.ts";
 import { HttpConnections, TransportError } from "./http.ts";
 import { type Operation, wireRequest } from "./requests.ts";
 
@@ -15,8 +17,13 @@ import { type Operation, wireRequest } from "./requests.ts";
 const METHOD_NOT_FOUND = -32601;
 const VERSION_NOT_SUPPORTED = -32009;
 const UNSUPPORTED_OPERATION = -32004;
-/** The ways in which servers refuse the id of a task that is over. */
-const TASK_REFUSED = new Set([UNSUPPORTED_OPERATION, -32001, -32600, -32602, -32603]);
+/** The ways in which servers refuse the id of a task that is over, HTTP's among them. */
+const TASK_REFUSED = new Set([
+  ...[UNSUPPORTED_OPERATION, METHOD_NOT_FOUND, -32001, -32600, -32602, -32603],
+  ...[400, 409, 410, 422, 500],
+]);
+/** Ways to ask that there are at most: both versions, with and without stream, with and without the task. */
+const MOST_WAYS = 5;
 
 const FIRST_POLL_MS = 50;
 const LAST_POLL_MS = 1_000;
@@ -28,7 +35,12 @@ interface Learned {
   settled: boolean;
   streaming: boolean;
   url: string;
+  /** Whether it has ever answered as it was asked. */
+  answered: boolean;
 }
+
+/** The way in which a request was made. */
+type Way = Pick<Learned, "version" | "streaming">;
 
 /** Connects to an A2A agent. Throws BatError (code `agent`) when its card cannot be had or used. */
 export async function connectA2a(target: AgentTarget, signal: AbortSignal): Promise<AgentClient> {
@@ -52,7 +64,8 @@ class A2aClient implements AgentClient {
     this.name = to.name;
     this.#http = http;
     this.#to = to;
-    this.#learned = { version: to.version, settled: forced, streaming: to.streaming, url: to.urls[0]! };
+    const { version, streaming, urls } = to;
+    this.#learned = { version, settled: forced, streaming, url: urls[0]!, answered: false };
   }
 
   get facts(): Readonly<Record<string, string | number | boolean>> {
@@ -85,6 +98,8 @@ class A2aConversation implements Conversation {
   #contextId: string;
   /** A task that asked for input and goes on with the next turn. */
   #openTask: string | null = null;
+  /** Whether the answer to the turn comes as a stream, whatever was asked for. */
+  #streamed = false;
 
   constructor(http: HttpConnections, to: AgentInterface, learned: Learned, contextId: string) {
     this.#http = http;
@@ -118,7 +133,7 @@ class A2aConversation implements Conversation {
       const { name, message, refused } = error;
       yield { ...problem("transport", name, message), beforeFirstEvent: !answer.begun, refused };
     } finally {
-      this.#openTask = answer.state === "input-required" ? answer.taskId : null;
+      this.#openTask = answer.state === "input-required" ? answer.askingTask : null;
     }
   }
 
@@ -126,22 +141,24 @@ class A2aConversation implements Conversation {
   async *#answer(turn: OutgoingTurn, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     let taskId = this.#openTask;
     for (let tries = 0; ; tries += 1) {
-      const kind = this.#learned.streaming ? "stream" : "send";
+      const { version, streaming } = this.#learned;
+      const kind = streaming ? "stream" : "send";
       const operation: Operation = { kind, text: turn.text, contextId: this.#contextId, taskId };
       let begun = false;
       let refusal: ServerError | null = null;
-      for await (const reply of this.#exchange(operation, turn.traceparent, signal)) {
-        if (reply.kind === "error" && !begun && tries < 4) {
+      for await (const reply of this.#exchange(operation, version, turn.traceparent, signal)) {
+        if (reply.kind === "error" && !begun && tries < MOST_WAYS) {
           refusal = reply.error;
           break;
         }
         begun = true;
+        if (reply.kind === "events") this.#learned.answered = true;
         if (reply.kind === "events" && reply.contextId !== null && reply.contextId !== "")
           this.#contextId = reply.contextId;
         yield* eventsOf(reply);
       }
       if (refusal === null) return;
-      if (this.#otherWay(refusal, taskId !== null)) continue;
+      if (this.#otherWay(refusal, taskId !== null, { version, streaming })) continue;
       if (taskId === null || !TASK_REFUSED.has(refusal.code)) {
         yield serverProblem(refusal);
         return;
@@ -150,9 +167,13 @@ class A2aConversation implements Conversation {
     }
   }
 
-  /** Learns from a refusal; says whether there is another way to ask. */
-  #otherWay({ code }: ServerError, withTask: boolean): boolean {
+  /** Learns from a refusal; says whether there is another way to ask than the one that was refused. */
+  #otherWay({ code }: ServerError, withTask: boolean, asked: Way): boolean {
     const learned = this.#learned;
+    // Another conversation has learned it meanwhile.
+    if (learned.version !== asked.version || learned.streaming !== asked.streaming) return true;
+    // What has answered so before does not mind the way but the task.
+    if (withTask && learned.answered) return false;
     if ((code === METHOD_NOT_FOUND || code === VERSION_NOT_SUPPORTED) && !learned.settled) {
       learned.settled = true;
       learned.version = learned.version === "1.0" ? "0.3" : "1.0";
@@ -168,11 +189,14 @@ class A2aConversation implements Conversation {
     return false;
   }
 
-  async *#exchange(operation: Operation, traceparent: string, signal: AbortSignal): AsyncGenerator<Reply> {
-    const { version } = this.#learned;
-    const stream = operation.kind === "stream" || operation.kind === "subscribe";
+  async *#exchange(
+    operation: Operation,
+    version: A2aVersion,
+    traceparent: string,
+    signal: AbortSignal,
+  ): AsyncGenerator<Reply> {
     const headers: Record<string, string> = {
-      accept: stream ? "text/event-stream, application/json" : "application/json",
+      accept: operation.kind === "stream" ? "text/event-stream, application/json" : "application/json",
       "A2A-Version": version,
       traceparent,
     };
@@ -183,6 +207,7 @@ class A2aConversation implements Conversation {
       try {
         const request = { method, headers, signal, ...(body === undefined ? {} : { body }) };
         const answer = await this.#http.send(target, request);
+        if (operation.kind !== "get") this.#streamed = isStream(answer);
         yield* readReply(answer, this.#to.binding);
         return;
       } catch (error) {
@@ -204,7 +229,7 @@ class A2aConversation implements Conversation {
       return;
     }
     if (answer.taskId === null) return;
-    const polling = !this.#learned.streaming;
+    const polling = !this.#streamed;
     for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, LAST_POLL_MS)) {
       const events = await this.#askForTask(answer.taskId, turn.traceparent, signal);
       const last = events.findLast((event) => event.kind === "status");
@@ -212,7 +237,8 @@ class A2aConversation implements Conversation {
       if (settled) yield* events;
       if (settled || signal.aborted) return;
       if (!polling || events.length === 0) break;
-      await new Promise((resolve) => setTimeout(resolve, pause));
+      await setTimeout(pause, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return;
     }
     yield problem("ended-early", "EndedEarly", "The stream ended without a final state");
   }
@@ -220,7 +246,8 @@ class A2aConversation implements Conversation {
   async #askForTask(taskId: string, traceparent: string, signal: AbortSignal): Promise<AgentEvent[]> {
     const events: AgentEvent[] = [];
     try {
-      for await (const reply of this.#exchange({ kind: "get", taskId }, traceparent, signal)) {
+      const { version } = this.#learned;
+      for await (const reply of this.#exchange({ kind: "get", taskId }, version, traceparent, signal)) {
         if (reply.kind === "events") events.push(...reply.events);
       }
     } catch (error) {
@@ -230,34 +257,15 @@ class A2aConversation implements Conversation {
   }
 }
 
-/** What the events of one turn have said so far. */
-class AnswerState {
-  begun = false;
-  taskId: string | null = null;
-  state: string | null = null;
-  /** Whether the answer is complete as far as the agent says. */
-  ended = false;
-
-  note(event: AgentEvent): void {
-    if (event.kind === "problem") return;
-    this.begun = true;
-    if (event.taskId !== undefined) this.taskId ??= event.taskId;
-    if (event.kind === "status") {
-      this.state = event.state;
-      if (event.state !== "working") this.ended = true;
-    }
-    if (event.kind === "message" && this.taskId === null) this.ended = true;
-  }
-}
-
 function* eventsOf(reply: Reply): Generator<AgentEvent> {
   if (reply.kind === "events") yield* reply.events;
   else yield reply.kind === "error" ? serverProblem(reply.error) : reply.problem;
 }
 
-function serverProblem({ code, message }: ServerError): AgentEvent {
+function serverProblem({ code, message, http }: ServerError): AgentEvent {
   const uuid = /uuid/i.test(message)
     ? "; if this server takes only UUIDs as context ids, set agent.context_id: uuid"
     : "";
+  if (http === true) return problem("protocol", "HttpError", `${message}${uuid}`);
   return problem("protocol", "A2AError", `The agent answered with error ${code}: ${message}${uuid}`);
 }

@@ -84,7 +84,7 @@ function decodeStatus(update: Value): AgentEvent[] | null {
   return [
     {
       kind: "status",
-      state: state ?? "working",
+      state,
       text,
       rawState,
       ...(taskId === undefined ? {} : { taskId }),

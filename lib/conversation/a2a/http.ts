@@ -49,13 +49,22 @@ export class HttpConnections {
     let target = url;
     for (let hops = 0; ; hops += 1) {
       const first = await this.#sendOnce(target, request, false);
-      const answer =
-        first === "stale" ? ((await this.#sendOnce(target, request, true)) as IncomingMessage) : first;
+      const answer = first === "stale" ? await this.#sendAgain(target, request) : first;
       const { location } = answer.headers;
       if (!REDIRECTS.has(answer.statusCode ?? 0) || location === undefined || hops >= MOST_REDIRECTS)
         return answer;
       answer.resume();
-      target = new URL(location, target).href;
+      target = redirectTarget(location, target);
+    }
+  }
+
+  async #sendAgain(url: string, request: HttpRequest): Promise<IncomingMessage> {
+    try {
+      return (await this.#sendOnce(url, request, true)) as IncomingMessage;
+    } catch (error) {
+      // The first time it may have been the request that ended the other side.
+      if (error instanceof TransportError) throw new TransportError(error.message, false, error.cause);
+      throw error;
     }
   }
 
@@ -80,6 +89,16 @@ export class HttpConnections {
     this.#http.destroy();
     this.#https.destroy();
   }
+}
+
+function redirectTarget(location: string, from: string): string {
+  const target = URL.parse(location, from);
+  if (target !== null && ["http:", "https:"].includes(target.protocol)) return target.href;
+  throw new TransportError(
+    `${new URL(from).origin} redirects to ${JSON.stringify(location.slice(0, 200))}, which is no address of the web`,
+    false,
+    undefined,
+  );
 }
 
 function isRefused(error: NodeJS.ErrnoException): boolean {

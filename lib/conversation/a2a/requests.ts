@@ -9,7 +9,7 @@ interface Turn {
 }
 
 /** What is asked of an agent. */
-export type Operation = Turn | { kind: "get" | "subscribe"; taskId: string };
+export type Operation = Turn | { kind: "get"; taskId: string };
 
 /** A request as it goes out. */
 export interface WireRequest {
@@ -19,13 +19,8 @@ export interface WireRequest {
 }
 
 const METHODS: Readonly<Record<A2aVersion, Record<Operation["kind"], string>>> = {
-  "1.0": {
-    stream: "SendStreamingMessage",
-    send: "SendMessage",
-    get: "GetTask",
-    subscribe: "SubscribeToTask",
-  },
-  "0.3": { stream: "message/stream", send: "message/send", get: "tasks/get", subscribe: "tasks/resubscribe" },
+  "1.0": { stream: "SendStreamingMessage", send: "SendMessage", get: "GetTask" },
+  "0.3": { stream: "message/stream", send: "message/send", get: "tasks/get" },
 };
 
 /** Puts an operation into the words of a version and binding. */
@@ -46,30 +41,34 @@ function jsonRpc(operation: Operation, version: A2aVersion, url: string, tenant:
   return { method: "POST", url, body: JSON.stringify(body) };
 }
 
-function paramsOf(operation: Operation, version: A2aVersion): Record<string, unknown> {
+/** How messages are written. Over HTTP+JSON version 0.3 is the JSON of its protocol buffers, which 1.0 is everywhere. */
+type Shape = "1.0" | "0.3" | "0.3 REST";
+
+function paramsOf(operation: Operation, shape: Shape): Record<string, unknown> {
   if (!("text" in operation)) return { id: operation.taskId };
-  const message = messageOf(operation, version);
+  const message = messageOf(operation, shape);
   if (operation.kind === "stream") return { message };
   // An answer without stream is best had whole; servers that cannot wait answer with what they have.
-  return { message, configuration: version === "1.0" ? { returnImmediately: false } : { blocking: true } };
+  return { message, configuration: shape === "1.0" ? { returnImmediately: false } : { blocking: true } };
 }
 
-function messageOf(
-  operation: Extract<Operation, { text: string }>,
-  version: A2aVersion,
-): Record<string, unknown> {
-  const { text, contextId, taskId } = operation;
+function messageOf({ text, contextId, taskId }: Turn, shape: Shape): Record<string, unknown> {
   const ids = { messageId: randomUUID(), contextId, ...(taskId === null ? {} : { taskId }) };
-  return version === "1.0"
-    ? { ...ids, role: "ROLE_USER", parts: [{ text }] }
-    : { kind: "message", ...ids, role: "user", parts: [{ kind: "text", text }] };
+  switch (shape) {
+    case "1.0":
+      return { ...ids, role: "ROLE_USER", parts: [{ text }] };
+    case "0.3":
+      return { kind: "message", ...ids, role: "user", parts: [{ kind: "text", text }] };
+    case "0.3 REST":
+      return { ...ids, role: "ROLE_USER", content: [{ text }] };
+  }
 }
 
 const REST_PATHS: Readonly<Record<Operation["kind"], (id: string) => string>> = {
   stream: () => "/message:stream",
   send: () => "/message:send",
-  get: (id) => `/tasks/${encodeURIComponent(id)}`,
-  subscribe: (id) => `/tasks/${encodeURIComponent(id)}:subscribe`,
+  // An id with half a character in it cannot be put into an address as it is.
+  get: (id) => `/tasks/${encodeURIComponent(id.toWellFormed())}`,
 };
 
 function rest(operation: Operation, version: A2aVersion, url: string, tenant: string | null): WireRequest {
@@ -82,9 +81,10 @@ function rest(operation: Operation, version: A2aVersion, url: string, tenant: st
         : "/v1"
       : tenant === null
         ? ""
-        : `/${encodeURIComponent(tenant)}`;
+        : `/${encodeURIComponent(tenant.toWellFormed())}`;
   const id = "taskId" in operation && operation.taskId !== null ? operation.taskId : "";
   const target = `${base}${prefix}${REST_PATHS[operation.kind](id)}`;
   if (!("text" in operation)) return { method: "GET", url: target };
-  return { method: "POST", url: target, body: JSON.stringify(paramsOf(operation, version)) };
+  const shape = version === "1.0" ? "1.0" : "0.3 REST";
+  return { method: "POST", url: target, body: JSON.stringify(paramsOf(operation, shape)) };
 }

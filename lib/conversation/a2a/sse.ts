@@ -41,7 +41,8 @@ export async function* serverSentEvents(
 
 class LineSplitter {
   readonly #limit: number;
-  #parts: Uint8Array[] = [];
+  /** The beginning of a line whose end has not come; copied, for a chunk may be a small part of a large buffer. */
+  #held: Buffer = Buffer.alloc(0);
   #bytes = 0;
   #afterCr = false;
   #first = true;
@@ -63,32 +64,43 @@ class LineSplitter {
         this.#afterCr = false;
         continue;
       }
-      this.#add(chunk.subarray(start, i));
+      const line = this.#line(chunk.subarray(start, i));
       start = i + 1;
       this.#afterCr = byte === CR;
-      yield this.#line();
+      yield line;
     }
-    this.#add(chunk.subarray(start));
+    this.#hold(chunk.subarray(start));
   }
 
-  #add(part: Uint8Array): void {
-    if (part.length === 0) return;
-    this.#bytes += part.length;
-    if (this.#bytes > this.#limit) throw new OversizedEvent(this.#limit);
-    this.#parts.push(part);
+  end(): string {
+    return this.#line(new Uint8Array());
   }
 
-  #line(): string {
-    const text = Buffer.concat(this.#parts).toString("utf8");
-    this.#parts = [];
+  #hold(part: Uint8Array): void {
+    const bytes = this.#bytes + part.length;
+    if (bytes > this.#limit) throw new OversizedEvent(this.#limit);
+    if (bytes > this.#held.length) {
+      const larger = Buffer.allocUnsafe(Math.max(bytes, this.#held.length * 2, 1024));
+      this.#held.copy(larger, 0, 0, this.#bytes);
+      this.#held = larger;
+    }
+    this.#held.set(part, this.#bytes);
+    this.#bytes = bytes;
+  }
+
+  #line(rest: Uint8Array): string {
+    if (this.#bytes + rest.length > this.#limit) throw new OversizedEvent(this.#limit);
+    let whole = rest;
+    if (this.#bytes > 0) {
+      this.#hold(rest);
+      whole = this.#held.subarray(0, this.#bytes);
+    }
+    const text = Buffer.from(whole.buffer, whole.byteOffset, whole.length).toString("utf8");
+    this.#held = Buffer.alloc(0);
     this.#bytes = 0;
     if (!this.#first) return text;
     this.#first = false;
     return text.startsWith("\ufeff") ? text.slice(1) : text;
-  }
-
-  end(): string {
-    return this.#line();
   }
 }
 
@@ -111,7 +123,8 @@ class EventData {
     }
     const [, name, value = ""] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
     if (name !== "data") return null;
-    this.#length += value.length;
+    // The line end counts too: lines without any data are no way around the limit.
+    this.#length += value.length + 1;
     if (this.#length > this.#limit) throw new OversizedEvent(this.#limit);
     this.#data.push(value);
     return null;

@@ -18,6 +18,11 @@ export const RUN_FLAGS = {
   },
   "fail-fast": { type: "boolean", summary: "Begin nothing new after the first failure" },
   junit: { type: "string", value: "FILE", summary: "Write a JUnit report too" },
+  "judge-cache": {
+    type: "boolean",
+    negatable: true,
+    summary: "Take answers of the judge that are known already",
+  },
   json: { type: "boolean", summary: "Print the result as JSON" },
 } as const satisfies Record<string, FlagSpec>;
 
@@ -28,6 +33,7 @@ export function runOptions(flags: {
   "fail-fast": boolean | undefined;
   junit: string | undefined;
   json: boolean | undefined;
+  "judge-cache": boolean | undefined;
 }) {
   return {
     concurrency: flags.concurrency,
@@ -35,6 +41,7 @@ export function runOptions(flags: {
     failFast: flags["fail-fast"],
     junit: flags.junit,
     json: flags.json,
+    judgeCache: flags["judge-cache"],
   };
 }
 

@@ -1,0 +1,107 @@
+import { readFile } from "node:fs/promises";
+import type { AnswerCache } from "../judge/cache.ts";
+import { scoreEpisode } from "../judge/score.ts";
+import type { ReadyJudge } from "../judge/settings.ts";
+import { jsonText } from "../store/atomic.ts";
+import type { RunFolder } from "../store/run-folder.ts";
+import type { Episode } from "./episode.ts";
+import { type Fact, type NewFact, type RunState, type SlotKey, slotKey } from "./facts.ts";
+import { episodeFile, type RunPlan } from "./plan.ts";
+import type { TaskSpec } from "./tasks.ts";
+
+/** How many episodes are judged at once; the calls themselves are paced by the judge. */
+const EPISODES_AT_ONCE = 8;
+
+/** All that judging needs of a run. */
+export interface JudgingInput {
+  folder: RunFolder<RunPlan, Fact>;
+  state: RunState;
+  tasks: readonly TaskSpec[];
+  ready: ReadyJudge;
+  cache: AnswerCache;
+  signal: AbortSignal;
+}
+
+interface Waiting {
+  key: SlotKey;
+  model: number;
+  task: number;
+  attempt: number;
+}
+
+/**
+ * Judges episodes that lie on disk, beside the attempts that still run. Only the names of those that wait are kept in
+ * memory. A stop loses nothing: what was not judged is judged when the run goes on.
+ */
+export class Judging {
+  readonly #input: JudgingInput;
+  readonly #waiting: Waiting[] = [];
+  readonly #working = new Set<Promise<void>>();
+  #broken: unknown = null;
+
+  constructor(input: JudgingInput) {
+    this.#input = input;
+  }
+
+  /** Judges the episode of a slot in its turn. */
+  add(model: number, task: number, attempt: number): void {
+    this.#waiting.push({ key: slotKey(model, task, attempt), model, task, attempt });
+    this.#start();
+  }
+
+  /** Adds every episode of a model that was carried out and is not judged yet, or all of them. */
+  addOpen(model: number, { all = false } = {}): void {
+    const { plan } = this.#input.folder;
+    for (const task of plan.tasks.keys()) {
+      for (let attempt = 0; attempt < plan.settings.k; attempt += 1) {
+        const key = slotKey(model, task, attempt);
+        const { state } = this.#input;
+        if (state.isClosed(key) && (all || !state.isJudged(key))) this.add(model, task, attempt);
+      }
+    }
+  }
+
+  /** Resolves when all is judged, or the run was stopped. Throws when results cannot be written. */
+  async drain(): Promise<void> {
+    while (this.#working.size > 0) await Promise.race(this.#working);
+    if (this.#broken !== null) throw this.#broken;
+  }
+
+  #start(): void {
+    while (this.#working.size < EPISODES_AT_ONCE && this.#broken === null && !this.#input.signal.aborted) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      const work = this.#judge(next)
+        .catch((error: unknown) => {
+          if (!this.#input.signal.aborted) this.#broken ??= error;
+        })
+        .then(() => {
+          this.#working.delete(work);
+          this.#start();
+        });
+      this.#working.add(work);
+    }
+  }
+
+  async #judge({ key, model, task, attempt }: Waiting): Promise<void> {
+    const { folder, state, tasks, ready, cache } = this.#input;
+    const file = episodeFile(folder.plan, model, task, attempt);
+    const episode = JSON.parse(await readFile(folder.path(file), "utf8")) as Episode;
+    const scores = await scoreEpisode(ready, cache, episode, tasks[task]!);
+    const merged = merge(episode.qualitative_scores, scores);
+    await folder.keep(file, jsonText({ ...episode, qualitative_scores: merged }), (digest) => {
+      const fact: NewFact = { fact: "judged", slot: key, episode: digest };
+      state.apply(fact);
+      return fact;
+    });
+  }
+}
+
+/** Scores of other rubrics, from an earlier judging, stay. */
+function merge(
+  before: Episode["qualitative_scores"],
+  scores: Record<string, unknown>,
+): Episode["qualitative_scores"] {
+  const words = { ...(before?.judge_reasoning as object | undefined), ...(scores.judge_reasoning as object) };
+  return { ...before, ...scores, judge_reasoning: words } as Episode["qualitative_scores"];
+}

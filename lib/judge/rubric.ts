@@ -1,0 +1,80 @@
+import { readdir, readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import * as v from "valibot";
+import { parse as parseYaml } from "yaml";
+import { BatError, messageOf, type Problem, problemsError } from "../errors.ts";
+import { packageRoot } from "../package.ts";
+import { check } from "../schema.ts";
+import { digestOf } from "../store/atomic.ts";
+
+const NEEDS = ["query", "response", "status", "context", "expected", "user_facts", "tool_calls"] as const;
+
+const FrontMatter = v.object({
+  name: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]*$/, "Expected a name such as task_completion")),
+  score: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]*$/, "Expected a field name such as response_relevance")),
+  title: v.string(),
+  description: v.optional(v.string(), ""),
+  version: v.union([v.string(), v.number()]),
+  modes: v.optional(v.array(v.picklist(["full", "outcome"])), ["full"]),
+  applies_when: v.optional(v.picklist(["always", "tool_calls_expected"]), "always"),
+  /** What the reasoning says where the rubric does not apply. */
+  skipped: v.optional(v.string(), "does not apply to this task"),
+  needs: v.optional(v.array(v.picklist(NEEDS)), [...NEEDS]),
+});
+
+/** What a judge is asked: a Markdown file's front matter and its text. */
+export interface Rubric extends v.InferOutput<typeof FrontMatter> {
+  /** The instructions, as they stand in the file; never a template for anybody's data. */
+  text: string;
+  /** Of the whole file. */
+  digest: string;
+  file: string;
+}
+
+/**
+ * The built-in rubrics and those of a project's `eval/rubrics/`, for a mode, by name.
+ *
+ * @throws BatError (code `plugin`) with everything that is wrong in any of the files
+ */
+export async function loadRubrics(mode: "full" | "outcome", projectDir: string | null): Promise<Rubric[]> {
+  const folders = [
+    join(packageRoot, "rubrics"),
+    ...(projectDir === null ? [] : [join(projectDir, "eval", "rubrics")]),
+  ];
+  const rubrics: Rubric[] = [];
+  const problems: Problem[] = [];
+  for (const folder of folders) {
+    const names = await readdir(folder).catch(() => [] as string[]);
+    for (const name of names.filter((one) => /^[^._].*\.md$/.test(one)).sort()) {
+      const file = join(folder, name);
+      try {
+        rubrics.push(parseRubric(await readFile(file, "utf8"), file));
+      } catch (error) {
+        const reasons =
+          error instanceof BatError && error.problems.length > 0
+            ? error.problems
+            : [{ message: messageOf(error) }];
+        problems.push(...reasons.map((reason) => ({ file: basename(file), ...reason })));
+      }
+    }
+  }
+  const chosen = rubrics.filter(({ modes }) => modes.includes(mode));
+  for (const [i, rubric] of chosen.entries()) {
+    const twin = chosen.slice(0, i).find(({ name, score }) => name === rubric.name || score === rubric.score);
+    if (twin !== undefined)
+      problems.push({
+        message: `Two rubrics have the name or score of "${rubric.name}": ${twin.file} and ${rubric.file}`,
+      });
+  }
+  if (problems.length > 0) throw problemsError("plugin", "Rubrics cannot be used:", problems);
+  return chosen.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function parseRubric(content: string, file: string): Rubric {
+  const [, front, text = ""] = /^\ufeff?---\r?\n([\s\S]*?)\r?\n---\r?\n([\s\S]*)$/.exec(content) ?? [];
+  if (front === undefined) throw new BatError("plugin", "Expected front matter between two lines of ---");
+  const checked = check(FrontMatter, parseYaml(front) as unknown);
+  if (!checked.ok) throw new BatError("plugin", "does not fit", { problems: checked.problems });
+  if (text.trim() === "") throw new BatError("plugin", "Expected the rubric's text below its front matter");
+  return { ...checked.output, text: text.trim(), digest: digestOf(content), file };
+}
