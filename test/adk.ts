@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, afterEach, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type RunningAgent, startAgent } from "../lib/agent/agent.ts";
 import { freePort, isListening } from "../lib/agent/port.ts";
@@ -24,14 +24,24 @@ import type { Episode } from "../lib/eval/episode.ts";
 import type { RunResult } from "../lib/eval/observer.ts";
 import { configWithTelemetry } from "../lib/project/config-copy.ts";
 import { BAT, exitOf } from "./_evaluation.ts";
-import { assertEpisode, recorded } from "./_golden.ts";
+import {
+  assertEpisode,
+  assertResults,
+  type Metrics,
+  recorded,
+  type Summary,
+  withAttempts,
+} from "./_golden.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const cache = join(tmpdir(), "bat-adk-cache");
+/** Every process of these tests has it in its environment, so that those left are found. */
+const MARK = "BAT_ADK_LAB";
 const MODEL = { provider: "openai", model: "lab-model" };
 
 let env: NodeJS.ProcessEnv = {};
 let lab = "";
+const configs = new Map<string, Buffer>();
 const ports = { desk: 0, supervisor: 0, model: 0 };
 
 before(
@@ -39,6 +49,7 @@ before(
     env = { ...process.env, ...uvExports(), UV_PROJECT_ENVIRONMENT: join(cache, "env") };
     delete env.NODE_TEST_CONTEXT;
     lab = mkdtempSync(join(tmpdir(), "bat-adk-"));
+    env[MARK] = lab;
     cpSync(join(root, "fixtures", "adk"), lab, { recursive: true });
     for (const name of ["desk", "supervisor", "model"] as const) ports[name] = await freePort();
     for (const agent of ["desk", "supervisor"]) {
@@ -47,6 +58,7 @@ before(
         .replaceAll("9921", String(ports.desk))
         .replaceAll("9922", String(ports.supervisor));
       writeFileSync(file, text);
+      configs.set(file, readFileSync(file));
     }
     const synced = spawnSync("uv", ["sync"], { cwd: lab, env, encoding: "utf8" });
     assert.equal(
@@ -57,6 +69,11 @@ before(
   },
   { timeout: 600_000 },
 );
+afterEach(() => {
+  assert.deepEqual(processesLeft(), []);
+  for (const [file, text] of configs)
+    assert.ok(readFileSync(file).equals(text), `${file} of the user is as it was, byte for byte`);
+});
 after(() => rmSync(lab, { recursive: true, force: true }));
 
 /** PATH with uv and a Python that fits, from tools/uv.sh. */
@@ -75,12 +92,15 @@ async function withModel<T>(use: () => Promise<T>): Promise<T> {
     ["scripted_model.py", String(ports.model), "model-rules.json"],
     {
       cwd: lab,
-      stdio: "ignore",
+      env,
+      stdio: ["ignore", "ignore", "inherit"],
     },
   );
   try {
-    while (!(await isListening(`http://127.0.0.1:${ports.model}`)))
+    while (!(await isListening(`http://127.0.0.1:${ports.model}`))) {
+      assert.equal(model.exitCode, null, "the scripted model's server ended at once");
       await new Promise((resolve) => setTimeout(resolve, 50));
+    }
     return await use();
   } finally {
     model.kill("SIGKILL");
@@ -122,14 +142,31 @@ async function evaluate(
 
 function episodes({ directory, models }: RunResult, model = 0): Episode[] {
   const folder = join(directory, models[model]!.folder, "episodes");
-  return readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as Episode);
+  const found = readdirSync(folder).map(
+    (name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as Episode,
+  );
+  assert.equal(found.length, models[model]!.planned, "an episode for every attempt");
+  return found;
 }
 
-function agentsRunning(): string[] {
-  const list = execFileSync("ps", ["-A", "-o", "pid=,command="], { encoding: "utf8" }).split("\n");
-  return list.filter(
-    (line) => / \. (desk|supervisor)$/.test(line) || line.includes(join(cache, "env", "bin", "python")),
-  );
+/** A model's `summary.json` and `metrics.json`. */
+function results({ directory, models }: RunResult): [unknown, unknown] {
+  const read = (name: string) => JSON.parse(readFileSync(join(directory, models[0]!.folder, name), "utf8"));
+  return [read("summary.json"), read("metrics.json")];
+}
+
+/** The same two, as the reference wrote them. */
+function recordedResults(folder: string): [Summary, Metrics] {
+  return [recorded(`${folder}/summary.json`), recorded(`${folder}/metrics.json`)];
+}
+
+/** The processes of these tests that run now. */
+function processesLeft(): string[] {
+  const list = execFileSync("ps", ["eww", "-A", "-o", "pid=,command="], {
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return list.split("\n").filter((line) => line.includes(`${MARK}=${lab}`));
 }
 
 for (const concurrency of [1, 4]) {
@@ -138,25 +175,16 @@ for (const concurrency of [1, 4]) {
   }, async () => {
     const tasks = recorded<unknown[]>("desk/tasks.json");
     writeEvaluation("desk", tasks, { k: 3, concurrency });
-    const config = readFileSync(join(lab, "desk", "config.yaml"), "utf8");
     const { code, result } = await withModel(() => evaluate("desk"));
     assert.equal(code, 0);
     assert.deepEqual([result.state, result.carried_out, result.passed], ["complete", 51, 27]);
+    const folder = "desk/output/benchmark_openai-lab-model";
     for (const episode of episodes(result)) {
       const attempt = episode.aux.attempt_index;
       const name = `${episode.task_id.replace(/[^\w.-]/g, "_")}__try${attempt % 2}`;
-      assertEpisode(
-        episode,
-        recorded(`desk/output/benchmark_openai-lab-model/episodes/${name}.json`),
-        attempt,
-      );
+      assertEpisode(episode, recorded(`${folder}/episodes/${name}.json`), attempt);
     }
-    assert.equal(
-      readFileSync(join(lab, "desk", "config.yaml"), "utf8"),
-      config,
-      "the user's file is as it was",
-    );
-    assert.deepEqual(agentsRunning(), []);
+    assertResults(results(result), withAttempts(...recordedResults(folder), 3));
   });
 }
 
@@ -172,14 +200,10 @@ test("supervisor: it calls the desk, whose steps nest in its own", { timeout: 30
   });
   assert.equal(result.code, 0, result.stderr);
   assert.deepEqual([result.result.state, result.result.carried_out], ["complete", 6]);
-  for (const episode of episodes(result.result)) {
-    assertEpisode(
-      episode,
-      recorded(`supervisor/output/delegation_openai-lab-model/episodes/${episode.task_id}__try0.json`),
-      0,
-    );
-  }
-  assert.deepEqual(agentsRunning(), []);
+  const folder = "supervisor/output/delegation_openai-lab-model";
+  for (const episode of episodes(result.result))
+    assertEpisode(episode, recorded(`${folder}/episodes/${episode.task_id}__try0.json`), 0);
+  assertResults(results(result.result), recordedResults(folder));
 });
 
 async function startDesk(spans: string): Promise<RunningAgent> {
@@ -205,46 +229,58 @@ async function startDesk(spans: string): Promise<RunningAgent> {
   });
 }
 
+/** Fails unless an attempt whose agent died is the recorded one, but for the wording of what became of the stream. */
+function assertKilled(episode: Episode, expected: Episode): void {
+  assert.match(episode.final_output, /exit code 7/);
+  assertEpisode({ ...episode, final_output: expected.final_output }, expected, 0);
+}
+
 test("an agent that kills itself is started anew: the task after it is carried out", {
   timeout: 300_000,
 }, async () => {
   writeEvaluation("desk", recorded("desk-killed/tasks.json"), {});
   const { code, result } = await withModel(() => evaluate("desk"));
   assert.equal(code, 0);
+  const [model] = result.models;
+  assert.deepEqual([model?.carried_out, model?.passed, model?.restarts], [3, 2, 1]);
+  const folder = "desk-killed/output/benchmark_openai-lab-model/episodes";
+  const first = recorded<Episode>(`${folder}/before__try0.json`);
   const byTask = new Map(episodes(result).map((episode) => [episode.task_id, episode]));
-  assert.equal(byTask.get("before")!.verdict.passed, true);
-  const killed = byTask.get("killed")!;
-  assert.equal(killed.verdict.reason, "status: got 'error', expected 'completed'");
-  assert.match(killed.final_output, /exit code 7/);
-  const expected = recorded<Episode>(
-    "desk-killed/output/benchmark_openai-lab-model/episodes/killed__try0.json",
-  );
-  assert.deepEqual(killed.trace.trajectory, expected.trace.trajectory);
-  assert.equal(byTask.get("after")!.verdict.passed, true);
-  assert.equal(result.models[0]?.restarts, 1);
+  assertEpisode(byTask.get("before")!, first, 0);
+  assertKilled(byTask.get("killed")!, recorded(`${folder}/killed__try0.json`));
+  // The same words as `before`, other expectations: said by the agent that was started anew.
+  const verdict = { passed: true, reason: "model calls: 1" };
+  assertEpisode(byTask.get("after")!, { ...first, task_id: "after", verdict }, 0);
 });
 
-test("of two models one cannot start: its reason is told, the other is evaluated, and the exit code says so", {
+test("of three models one cannot start: its reason is told, the others are evaluated, and the exit code says so", {
   timeout: 300_000,
 }, async () => {
-  const good = {
+  // As recorded, OpenAI itself cannot be reached; told by the project's .env, since the model has no address of its own.
+  const dotenv = join(lab, ".env");
+  writeFileSync(dotenv, `OPENAI_API_KEY=test-key\nOPENAI_BASE_URL=http://127.0.0.1:${await freePort()}/v1\n`);
+  const answers = {
     ...MODEL,
-    model: "lab-model-2",
     base_url: `http://127.0.0.1:${ports.model}/v1`,
     env: { OPENAI_API_KEY: "test-key" },
   };
-  writeEvaluation("desk", [{ id: "before", turns: ["Say hello"] }], {}, [
+  writeEvaluation("desk", recorded("desk-two-models/tasks.json"), { run_name: "two" }, [
     { provider: "ollama", model: "not-there" },
-    good,
+    "openai:lab-model-2",
+    answers,
   ]);
   const { code, result } = await withModel(() => evaluate("desk"));
+  rmSync(dotenv);
   assert.equal(code, 1);
-  assert.match(
-    result.models[0]?.error ?? "",
-    /stopped before it was ready \(exit code 1\).*langchain-ollama/s,
-  );
-  assert.deepEqual([result.models[1]?.carried_out, result.models[1]?.passed], [1, 1]);
-  assert.equal(episodes(result, 1)[0]?.verdict.passed, true);
+  const [none, silent, good] = result.models;
+  assert.match(none?.error ?? "", /stopped before it was ready \(exit code 1\).*langchain-ollama/s);
+  assert.deepEqual([none?.carried_out, none?.failed], [0, 0]);
+  const folder = "desk-two-models/output/two_openai-lab-model-2";
+  assert.deepEqual([silent?.folder, silent?.carried_out, silent?.passed], ["two_openai-lab-model-2", 3, 0]);
+  const byTask = new Map(episodes(result, 1).map((episode) => [episode.task_id, episode]));
+  assertEpisode(byTask.get("before")!, recorded(`${folder}/episodes/before__try0.json`), 0);
+  assertKilled(byTask.get("killed")!, recorded(`${folder}/episodes/killed__try0.json`));
+  assert.deepEqual([good?.carried_out, good?.passed, good?.restarts], [3, 2, 1]);
 });
 
 test("bat itself killed in the middle: no process is left, and the resumed run ends like an undisturbed one", {
@@ -270,13 +306,10 @@ test("bat itself killed in the middle: no process is left, and the resumed run e
     while (!journal().includes("attempt-finished")) await new Promise((resolve) => setTimeout(resolve, 50));
     child.kill("SIGKILL");
     await exitOf(child);
-    for (let i = 0; i < 200 && agentsRunning().some((line) => line.includes("desk")); i += 1) {
+    const agents = () => processesLeft().filter((line) => !line.includes("scripted_model.py"));
+    for (let i = 0; i < 200 && agents().length > 0; i += 1)
       await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    assert.deepEqual(
-      agentsRunning().filter((line) => line.includes("desk")),
-      [],
-    );
+    assert.deepEqual(agents(), []);
     const resumed = spawnSync(process.execPath, [BAT, "eval", "resume", "--json"], {
       cwd: join(lab, "desk"),
       env,

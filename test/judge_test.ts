@@ -130,3 +130,36 @@ test("bat eval judge scores a finished run, and one rubric of the project's own 
   );
   assert.deepEqual(Object.keys(metrics.summary.qualitative).sort(), ["response_relevance", "tone_score"]);
 });
+
+test("bat judge try shows the exact prompt and one answer; with --dry-run nobody is asked", async () => {
+  await using server = await good();
+  using evaluation = judged(server);
+  await bat(evaluation, {}, "eval", "run", "--no-qualitative");
+  const file = evaluation.file("benchmark_scripted-one", "episodes", "stock__try0.json");
+  const dry = await bat(evaluation, {}, "judge", "try", "relevance", file, "--dry-run");
+  assert.equal(dry.code, 0, dry.err);
+  assert.match(
+    dry.out,
+    /--- instructions\nYou judge one thing[\s\S]*--- data\n<<[0-9a-f]{16} query\nHow many bolts\?/,
+  );
+  assert.equal(server.requests.length, 0);
+  const { out } = await bat(evaluation, key, "judge", "try", "relevance", file);
+  assert.match(
+    out,
+    /--- answer\nresponse_relevance: 0\.75\nfine\n\(1 request\(s\): structured; 10 tokens in, 5 out\)/,
+  );
+  const unknown = await bat(evaluation, key, "judge", "try", "relevence", file);
+  assert.deepEqual([unknown.code, /did you mean "relevance"/.test(unknown.err)], [2, true]);
+});
+
+test("judging overlaps with the attempts: it adds no more than the last episode's own", async () => {
+  await using server = await judgeServer(() => ({ text: '{"reasoning":"r","score":0.5}', delayMs: 100 }));
+  const slow = Array.from({ length: 10 }, (_, i) => ({ id: `t${i}`, turns: [`sleep 120 number ${i}`] }));
+  using evaluation = judged(server);
+  evaluation.tasks(slow);
+  const { out } = await bat(evaluation, key, "eval", "run", "--json");
+  const { elapsed_ms } = JSON.parse(out) as RunResult;
+  // Ten attempts of 120 ms and three scores of 100 ms each: one after the other 4.2 s.
+  assert.ok(elapsed_ms < 2_600, `${elapsed_ms} ms`);
+  assert.equal(server.requests.length, 30);
+});

@@ -64,6 +64,8 @@ const judgeObject = v.object({
   prompts: v.optional(v.nullable(v.record(v.string(), v.pipe(v.string(), v.maxLength(1000))))),
   max_trajectory_chars: v.optional(wholeAtLeast(1), 24_000),
   mode: v.optional(v.picklist(["full", "outcome"]), "full"),
+  concurrency: v.optional(v.pipe(wholeAtLeast(1), v.maxValue(256)), 16),
+  timeout_s: v.optional(v.pipe(v.number(), v.minValue(0.001), v.maxValue(3_600)), 120),
 });
 
 const EvalFileSchema = v.object({

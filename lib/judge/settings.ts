@@ -19,6 +19,9 @@ export interface JudgeConfig {
   prompts?: Record<string, string> | null;
   max_trajectory_chars?: number;
   mode?: "full" | "outcome";
+  /** Calls at once. */
+  concurrency?: number;
+  timeout_s?: number;
 }
 
 /** A judge that is ready to be asked. */
@@ -33,7 +36,7 @@ export interface ReadyJudge {
 }
 
 const AT_ONCE = 16;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_S = 120;
 
 /**
  * Makes the judge that a configuration asks for. What is missing, a key above all, is told before anything is started.
@@ -80,7 +83,14 @@ export async function readyJudge(
   const baseUrl = config.base_url == null ? null : expandEnv(config.base_url, env);
   const model = await provider.definition.model({ model: config.model, baseUrl, apiKey });
   const secrets = apiKey === null ? [] : [apiKey];
-  const judge = new Judge({ model, pace: new Pace(AT_ONCE, signal), timeoutMs: TIMEOUT_MS, signal, secrets });
+  const pace = new Pace(config.concurrency ?? AT_ONCE, signal);
+  const judge = new Judge({
+    model,
+    pace,
+    timeoutMs: (config.timeout_s ?? TIMEOUT_S) * 1000,
+    signal,
+    secrets,
+  });
   return {
     judge,
     rubrics,

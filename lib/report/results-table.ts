@@ -84,12 +84,19 @@ function modelLines(model: ModelResult, width: number, paint: Painter): string[]
     lines.push(`  … ${hidden} tasks not shown; ${begun.length - failed.length} of all passed every attempt`);
   const waiting = model.tasks.length - begun.length;
   if (waiting > 0) lines.push(`  ${waiting} of the tasks ${waiting === 1 ? "was" : "were"} not begun`);
-  lines.push(...error);
+  lines.push(...error, ...scoreLines(model));
   if (model.restarts > 0)
     lines.push(
       `  The agent died and was started anew ${model.restarts === 1 ? "once" : `${model.restarts} times`}`,
     );
   return lines;
+}
+
+/** The judge's mean scores, each with how many episodes have one. */
+function scoreLines({ qualitative }: ModelResult): string[] {
+  return Object.entries(qualitative).map(
+    ([field, { avg, count }]) => `  ${field}: ${avg.toFixed(2)} (${count} episode${count === 1 ? "" : "s"})`,
+  );
 }
 
 function tableLines(columns: readonly Column[], rows: readonly Row[], limit: number): string[] {
