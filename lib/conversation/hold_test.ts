@@ -3,34 +3,12 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { test } from "node:test";
 import { cardOf03, cardOf10, rpcError, say, serve, stream, type TestServer } from "../../test/_a2a-server.ts";
+import { hold, outcome } from "../../test/_hold.ts";
 import { connectA2a } from "./a2a/client.ts";
-import { type Answer, type HoldInput, holdConversation } from "./hold.ts";
+import { holdConversation } from "./hold.ts";
 
 const never = new AbortController().signal;
 
-async function hold(
-  url: string,
-  turns: string[] = ["hi"],
-  more: Partial<HoldInput> = {},
-  version?: string,
-): Promise<Answer> {
-  const target = version === undefined ? { url } : { url, protocolVersion: version };
-  const client = await connectA2a(target, never);
-  try {
-    return await holdConversation({
-      client,
-      contextId: "c__try0",
-      turns,
-      turnTimeoutMs: 3_000,
-      signal: never,
-      ...more,
-    });
-  } finally {
-    await client.close();
-  }
-}
-
-const outcome = ({ status, output, problem }: Answer) => ({ status, output, problem: problem?.code ?? null });
 const methods = (server: TestServer) => server.seen.map(({ body }) => body.method);
 
 test("a streamed answer gives its status, its text, its events and what was sent", async () => {
@@ -321,7 +299,8 @@ test("each way to fail is told apart from the others, and ends the attempt", asy
   ];
   for (const [what, fail, code, output] of faults) {
     await using server = await serve(cardOf10, (_, response) => fail(response));
-    const answer = await hold(server.url, ["a", "never sent"], { turnTimeoutMs: 300 });
+    const turnTimeoutMs = code === "idle" ? 300 : 10_000;
+    const answer = await hold(server.url, ["a", "never sent"], { turnTimeoutMs });
     assert.equal(answer.status, "error", what);
     assert.equal(answer.problem?.code, code, what);
     assert.match(answer.output, output, what);

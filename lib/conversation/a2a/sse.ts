@@ -52,21 +52,20 @@ class LineSplitter {
   }
 
   *push(chunk: Uint8Array): Generator<string> {
-    let start = 0;
-    for (let i = 0; i < chunk.length; i += 1) {
-      const byte = chunk[i];
-      if (byte === LF && this.#afterCr && i === start) {
-        this.#afterCr = false;
-        start = i + 1;
-        continue;
-      }
-      if (byte !== LF && byte !== CR) {
-        this.#afterCr = false;
-        continue;
-      }
-      const line = this.#line(chunk.subarray(start, i));
-      start = i + 1;
-      this.#afterCr = byte === CR;
+    let start = this.#afterCr && chunk[0] === LF ? 1 : 0;
+    if (chunk.length > 0) this.#afterCr = false;
+    // Each kind of line end is looked for once, and again only when it has been passed.
+    let lf = chunk.indexOf(LF, start);
+    let cr = chunk.indexOf(CR, start);
+    while (lf !== -1 || cr !== -1) {
+      const atCr = cr !== -1 && (lf === -1 || cr < lf);
+      const end = atCr ? cr : lf;
+      const line = this.#line(chunk.subarray(start, end));
+      const pair = atCr && lf === cr + 1;
+      start = end + (pair ? 2 : 1);
+      this.#afterCr = atCr && !pair && start === chunk.length;
+      if (lf !== -1 && lf < start) lf = chunk.indexOf(LF, start);
+      if (cr !== -1 && cr < start) cr = chunk.indexOf(CR, start);
       yield line;
     }
     this.#hold(chunk.subarray(start));

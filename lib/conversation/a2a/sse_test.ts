@@ -42,6 +42,31 @@ test("events come out the same however the bytes are cut", async () => {
   );
 });
 
+/** The same rules applied to the whole text at once. */
+function plainly(text: string): string[] {
+  const events: string[] = [];
+  let data: string[] = [];
+  for (const line of [...text.split(/\r\n|\r|\n/), ""]) {
+    if (line === "" && data.length > 0) {
+      events.push(data.join("\n"));
+      data = [];
+    } else if (line === "data") data.push("");
+    else if (line.startsWith("data:")) data.push(line.slice(line[5] === " " ? 6 : 5));
+  }
+  return events;
+}
+
+test("line ends of all kinds, mixed and cut anywhere, are read as in the whole text", async () => {
+  const pieces = fc.constantFrom("\r", "\n", "\r\n", "data", ":", " ", "x", "é", "data: ");
+  await fc.assert(
+    fc.asyncProperty(fc.array(pieces, { maxLength: 40 }), sizes, async (parts, cuts) => {
+      const text = parts.join("");
+      assert.deepEqual(await read(text, cuts), plainly(text));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
 test("arbitrary bytes never crash or hang the reader", async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), sizes, async (bytes, cuts) => {
@@ -53,4 +78,5 @@ test("arbitrary bytes never crash or hang the reader", async () => {
 test("an event beyond the limit is refused while it comes, in one line or in many", async () => {
   await assert.rejects(read(`data: ${"x".repeat(2000)}`, [64], 1000), OversizedEvent);
   await assert.rejects(read("data: xxxxxxxxxx\n".repeat(200), [64], 1000), OversizedEvent);
+  await assert.rejects(read("data\n".repeat(1001), [64], 1000), OversizedEvent);
 });
