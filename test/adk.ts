@@ -239,10 +239,11 @@ test("an agent that kills itself is started anew: the task after it is carried o
   timeout: 300_000,
 }, async () => {
   writeEvaluation("desk", recorded("desk-killed/tasks.json"), {});
-  const { code, result } = await withModel(() => evaluate("desk"));
+  // As recorded, its model cannot be reached.
+  const { code, result } = await evaluate("desk");
   assert.equal(code, 0);
   const [model] = result.models;
-  assert.deepEqual([model?.carried_out, model?.passed, model?.restarts], [3, 2, 1]);
+  assert.deepEqual([model?.carried_out, model?.passed, model?.restarts], [3, 1, 1]);
   const folder = "desk-killed/output/benchmark_openai-lab-model/episodes";
   const first = recorded<Episode>(`${folder}/before__try0.json`);
   const byTask = new Map(episodes(result).map((episode) => [episode.task_id, episode]));
@@ -276,7 +277,7 @@ test("of three models one cannot start: its reason is told, the others are evalu
   assert.match(none?.error ?? "", /stopped before it was ready \(exit code 1\).*langchain-ollama/s);
   assert.deepEqual([none?.carried_out, none?.failed], [0, 0]);
   const folder = "desk-two-models/output/two_openai-lab-model-2";
-  assert.deepEqual([silent?.folder, silent?.carried_out, silent?.passed], ["two_openai-lab-model-2", 3, 0]);
+  assert.deepEqual([silent?.folder, silent?.carried_out, silent?.passed], ["two_openai-lab-model-2", 3, 1]);
   const byTask = new Map(episodes(result, 1).map((episode) => [episode.task_id, episode]));
   assertEpisode(byTask.get("before")!, recorded(`${folder}/episodes/before__try0.json`), 0);
   assertKilled(byTask.get("killed")!, recorded(`${folder}/episodes/killed__try0.json`));
