@@ -450,6 +450,9 @@ test("a task that is told whole in one event gives its artifacts, or its last me
   });
   const cases: [object, string][] = [
     [whole({ artifacts: [{ artifactId: "a", parts: [{ text: "in the artifact" }] }] }), "in the artifact"],
+    // Chunks that a server has kept are one text, parts of their own are lines.
+    [whole({ artifacts: [{ artifactId: "a", parts: [{ text: "in " }, { text: "chunks" }] }] }), "in chunks"],
+    [whole({ artifacts: [{ artifactId: "a", parts: [{ text: "One." }, { text: "Two." }] }] }), "One.\nTwo."],
     [
       whole({
         history: [

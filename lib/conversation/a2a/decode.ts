@@ -58,7 +58,9 @@ function decodeTask(task: Value): AgentEvent[] | null {
   const status = decodeStatus({ status: task.status, taskId });
   if (status === null) return null;
   const artifacts = Array.isArray(task.artifacts) ? task.artifacts.filter(isValue) : [];
-  const events = artifacts.flatMap((artifact) => decodeArtifact({ artifact, taskId, lastChunk: true }) ?? []);
+  const events = artifacts.flatMap(
+    (artifact) => decodeArtifact({ artifact, taskId, lastChunk: true }, joinChunks) ?? [],
+  );
   const told = [...events, ...status].some((event) => event.kind !== "problem" && event.text !== "");
   const ended = status.some((event) => event.kind === "status" && event.state !== "working");
   if (ended && !told) events.push(...lastAnswer(task));
@@ -92,7 +94,7 @@ function decodeStatus(update: Value): AgentEvent[] | null {
   ];
 }
 
-function decodeArtifact(update: Value): AgentEvent[] | null {
+function decodeArtifact(update: Value, join = joinLines): AgentEvent[] | null {
   if (!isValue(update.artifact)) return null;
   const taskId = textOf(update.taskId);
   return [
@@ -101,7 +103,7 @@ function decodeArtifact(update: Value): AgentEvent[] | null {
       id: textOf(update.artifact.artifactId) ?? textOf(update.artifact.name) ?? "",
       append: update.append === true,
       last: update.lastChunk === true,
-      text: partsText(update.artifact),
+      text: join(partTexts(update.artifact)),
       ...(taskId === undefined ? {} : { taskId }),
     },
   ];
@@ -116,11 +118,27 @@ function decodeMessage(message: Value): AgentEvent[] | null {
   return [{ kind: "message", id, text: partsText(message), ...(taskId === undefined ? {} : { taskId }) }];
 }
 
-/** The text parts of a message or an artifact; data and files are not text. */
 function partsText(holder: Value): string {
+  return joinLines(partTexts(holder));
+}
+
+function joinLines(texts: readonly string[]): string {
+  return texts.join("\n");
+}
+
+/** What came in chunks is kept by servers as one part for each: those bring the space between them along. */
+function joinChunks(texts: readonly string[]): string {
+  const chunks = texts.some(
+    (text, i) => (i > 0 && /^\s/.test(text)) || (i < texts.length - 1 && /\s$/.test(text)),
+  );
+  return texts.join(chunks ? "" : "\n");
+}
+
+/** The text parts of a message or an artifact; data and files are not text. */
+function partTexts(holder: Value): string[] {
   const parts = holder.parts ?? holder.content;
-  if (!Array.isArray(parts)) return "";
-  const texts = parts.flatMap((part) => {
+  if (!Array.isArray(parts)) return [];
+  return parts.flatMap((part) => {
     if (!isValue(part)) return [];
     if (typeof part.text === "string") return [part.text];
     // How some servers write protobuf's oneof.
@@ -131,5 +149,4 @@ function partsText(holder: Value): string {
       ? [inner.value]
       : [];
   });
-  return texts.join("\n");
 }
