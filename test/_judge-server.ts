@@ -18,6 +18,8 @@ export interface JudgeRequest {
   system: string;
   user: string;
   authorization: string | undefined;
+  /** When it came, milliseconds since 1970. */
+  at: number;
 }
 
 export interface JudgeServer extends AsyncDisposable {
@@ -47,6 +49,7 @@ export async function judgeServer(
       system: said("system"),
       user: said("user"),
       authorization: incoming.headers.authorization,
+      at: Date.now(),
     };
     server.requests.push(request);
     const reply = answer(request, server.requests.length);

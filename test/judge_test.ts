@@ -152,14 +152,14 @@ test("bat judge try shows the exact prompt and one answer; with --dry-run nobody
   assert.deepEqual([unknown.code, /did you mean "relevance"/.test(unknown.err)], [2, true]);
 });
 
-test("judging overlaps with the attempts: it adds no more than the last episode's own", async () => {
-  await using server = await judgeServer(() => ({ text: '{"reasoning":"r","score":0.5}', delayMs: 100 }));
-  const slow = Array.from({ length: 10 }, (_, i) => ({ id: `t${i}`, turns: [`sleep 120 number ${i}`] }));
+test("judging overlaps with the attempts: it begins while they go on", async () => {
+  await using server = await good();
   using evaluation = judged(server);
-  evaluation.tasks(slow);
-  const { out } = await bat(evaluation, key, "eval", "run", "--json");
-  const { elapsed_ms } = JSON.parse(out) as RunResult;
-  // Ten attempts of 120 ms and three scores of 100 ms each: one after the other 4.2 s.
-  assert.ok(elapsed_ms < 2_600, `${elapsed_ms} ms`);
-  assert.equal(server.requests.length, 30);
+  evaluation.tasks(Array.from({ length: 6 }, (_, i) => ({ id: `t${i}`, turns: [`sleep 150 number ${i}`] })));
+  await bat(evaluation, key, "eval", "run");
+  const journal = readFileSync(evaluation.file("journal.jsonl"), "utf8").trim().split("\n");
+  const facts = journal.map((line) => JSON.parse(line) as { at: string; fact: string });
+  const last = Date.parse(facts.findLast(({ fact }) => fact === "attempt-finished")!.at);
+  assert.ok(server.requests.filter(({ at }) => at < last).length >= 9);
+  assert.equal(server.requests.length, 18);
 });

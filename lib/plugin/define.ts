@@ -114,6 +114,33 @@ export interface ReporterPlugin {
   report(run: ReportedRun): AsyncIterable<string>;
 }
 
+/** One model of the runs that are drawn, from its `metrics.json`. */
+export interface PlottedModel {
+  /** Name of its folder. */
+  name: string;
+  episodes: readonly {
+    task_id: string;
+    success: boolean;
+    time: { wall_ms: number };
+    tokens: { prompt_tokens: number; completion_tokens: number; total_tokens: number };
+    qualitative?: Readonly<Record<string, unknown>>;
+  }[];
+}
+
+/** A chart: the stem of its file's name and its Vega-Lite specification. */
+export interface Plot {
+  stem: string;
+  spec: object;
+}
+
+/** Draws metrics: maps them to Vega-Lite specifications. Size, colours and fonts are the renderer's. */
+export interface PlotterPlugin {
+  apiVersion: 1;
+  title: string;
+  /** No chart where there is nothing to draw. */
+  plot(models: readonly PlottedModel[]): readonly Plot[];
+}
+
 /** What a reporter is given. */
 export interface ReportedRun {
   id: string;
@@ -167,4 +194,9 @@ export function defineReporter(reporter: ReporterPlugin): ReporterPlugin {
 /** Types a provider and gives it back. */
 export function defineProvider(provider: ProviderPlugin): ProviderPlugin {
   return provider;
+}
+
+/** Types a plotter and gives it back. */
+export function definePlotter(plotter: PlotterPlugin): PlotterPlugin {
+  return plotter;
 }

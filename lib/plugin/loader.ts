@@ -6,6 +6,7 @@ import { check } from "../schema.ts";
 import type {
   CheckPlugin,
   ConventionPlugin,
+  PlotterPlugin,
   ProtocolPlugin,
   ProviderPlugin,
   ReporterPlugin,
@@ -20,6 +21,7 @@ export interface Definitions {
   conventions: ConventionPlugin;
   reporters: ReporterPlugin;
   providers: ProviderPlugin;
+  plotters: PlotterPlugin;
 }
 
 /** A plugin that was loaded and fits its kind. */
