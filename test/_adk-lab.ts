@@ -32,7 +32,11 @@ export class Lab implements Disposable {
 
   /** Copies the blueprint, on ports of its own, and installs what its agents need. Fails saying what cannot be had. */
   static async prepare(): Promise<Lab> {
-    const env: NodeJS.ProcessEnv = { ...process.env, ...uvExports(), UV_PROJECT_ENVIRONMENT: join(cache, "env") };
+    const env: NodeJS.ProcessEnv = {
+      ...process.env,
+      ...uvExports(),
+      UV_PROJECT_ENVIRONMENT: join(cache, "env"),
+    };
     delete env.NODE_TEST_CONTEXT;
     const ports = { desk: await freePort(), supervisor: await freePort(), model: await freePort() };
     const lab = new Lab(env, ports);
