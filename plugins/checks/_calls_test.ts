@@ -2,10 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { parseJson } from "../../lib/text/json.ts";
-import type { Json, Step } from "../../lib/trace/trajectory.ts";
+import type { Json } from "../../lib/trace/trajectory.ts";
 import { isSubset } from "./_calls.ts";
-import noErrors from "./no-errors.ts";
-import toolCalls from "./tool-calls.ts";
 
 test("objects match by the keys that are expected, lists item by item, each with a partner of its own", () => {
   const cases: [Json, Json, boolean][] = [
@@ -43,59 +41,4 @@ test("every value is contained in itself, and in itself with more beside", () =>
       assert.ok(isSubset([json], [1, json]));
     }),
   );
-});
-
-const tool = (name: string, error: string | null = null, steps: Step[] = []): Step => ({
-  kind: "tool",
-  node: null,
-  name,
-  args: {},
-  result: null,
-  error,
-  steps,
-});
-const given = (steps: Step[]) => ({
-  status: "completed" as const,
-  output: "",
-  trajectory: {
-    found: true,
-    turns: [{ user: null, steps }],
-    truncated: false,
-    totals: {
-      model_calls: 0,
-      tokens_in: 0,
-      tokens_out: 0,
-      tokens_cached: 0,
-      tool_calls: 0,
-      agent_calls: 0,
-      errors: 0,
-    },
-  },
-});
-
-test("nested tools count, of called agents too", () => {
-  const agent: Step = {
-    kind: "agent",
-    node: null,
-    agent: "x",
-    asked: null,
-    answered: null,
-    status: null,
-    error: null,
-    steps: [tool("t")],
-  };
-  const expected = [{ name: "t", args_subset: {}, times: 3 }];
-  const answer = toolCalls.run({ ...given([tool("t", null, [tool("t")]), agent]), expected });
-  assert.deepEqual(answer, [{ ok: true, reason: "tool_call:t: called 3×" }]);
-});
-
-test("failed steps are named, the first three of them", () => {
-  const answer = noErrors.run({
-    ...given([tool("a", "1", [tool("b", "2")]), tool("c", "3"), tool("d", "4")]),
-    expected: true,
-  });
-  assert.deepEqual(answer, {
-    ok: false,
-    reason: "errors: 4 failed steps -- tool a: 1; tool b: 2; tool c: 3 (+1 more)",
-  });
 });
