@@ -1,30 +1,34 @@
 import { renderKey, renderScalar, type YamlScalar } from "./yaml-scalar.ts";
 
-/** A value to be written that brings comments of its own; elsewhere it counts as its value. */
-export class Commented {
+/** A value and how it is to be written: with comments of its own, or as a very text. Elsewhere it counts as its value. */
+export class Written {
   readonly value: unknown;
   /** Lines for above it, without `#`. */
   readonly above: readonly string[];
   /** Lines for below it, one step further in, without `#`. */
   readonly below: readonly string[];
+  /** YAML of one line that means the value. */
+  readonly text: string | undefined;
 
-  constructor(value: unknown, comments: { above?: readonly string[]; below?: readonly string[] }) {
+  constructor(
+    value: unknown,
+    how: { above?: readonly string[]; below?: readonly string[]; text?: string | undefined },
+  ) {
     this.value = value;
-    this.above = comments.above ?? [];
-    this.below = comments.below ?? [];
+    this.above = how.above ?? [];
+    this.below = how.below ?? [];
+    this.text = how.text;
   }
 }
 
 /** Whether a value is a mapping: not a list, not a scalar. */
 export function isMapping(value: unknown): value is Record<string, unknown> {
-  return (
-    typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Commented)
-  );
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Written);
 }
 
 /** The value without the comments that it brings. */
 export function bare(value: unknown): unknown {
-  return value instanceof Commented ? bare(value.value) : value;
+  return value instanceof Written ? bare(value.value) : value;
 }
 
 /** Whether a value takes lines of its own in block style. */
@@ -35,6 +39,7 @@ export function isBlock(value: unknown): boolean {
 
 /** A value on one line: scalars, and collections in flow style. */
 export function renderFlow(value: unknown, inFlow = true): string {
+  if (value instanceof Written && value.text !== undefined) return value.text;
   const plain = bare(value);
   if (Array.isArray(plain)) return `[${plain.map((item) => renderFlow(item)).join(", ")}]`;
   if (isMapping(plain)) {
@@ -79,7 +84,7 @@ export function renderBlock(value: unknown, indent: number, step: number): strin
 }
 
 function withComments(value: unknown, lines: string[], indent: number, step: number): string[] {
-  if (!(value instanceof Commented)) return lines;
+  if (!(value instanceof Written)) return lines;
   const comment = (pad: number) => (line: string) => `${" ".repeat(pad)}#${line === "" ? "" : ` ${line}`}`;
   return [...value.above.map(comment(indent)), ...lines, ...value.below.map(comment(indent + step))];
 }

@@ -9,7 +9,7 @@ const WORDS = /^(?:y|n|yes|no|on|off|true|false|null|~|\.inf|\.nan)$/i;
 const NUMBER_LIKE = /^[-+]?[0-9.][0-9a-fA-FxXoO_.,:+-]*$/;
 const DATE_LIKE = /^\d{4}-\d\d?-\d\d?(?:[Tt \t]|$)/;
 const FIRST = /^(?:[\p{L}\p{N}_/$(]|\.{1,2}\/|\.[\p{L}_])/u;
-const REST = /^[\p{L}\p{N}\p{M}\p{S}_ ./:@$(){}[\]+~^=;?!*&%,'"#<>|\\-]*$/u;
+const REST = /^[\p{L}\p{N}\p{M}\p{S}_ ./:@$(){}[\]+~^=;?!*&%,#<>|\\-]*$/u;
 
 /**
  * Whether a text means itself when it is written without quotes, to every reader: those of YAML 1.1 (Python, Kubernetes)

@@ -77,13 +77,15 @@ export class YamlSource {
     let end = offset;
     let at = offset;
     while (at < this.text.length) {
-      const next = this.afterLine(at + 1 > this.text.length ? at : at + 1);
+      const lineEnd = this.text.indexOf("\n", at);
+      const next = lineEnd === -1 ? this.text.length : lineEnd + 1;
       const line = this.text.slice(at, next);
-      const found = /^([ \t]*)(#?)/.exec(line)!;
-      const blank = line.trim() === "";
-      if (!blank && (found[2] === "" || found[1]!.length < column)) break;
-      if (!blank) end = next;
-      at = line === "\n" ? at + 1 : next;
+      if (line.trim() !== "") {
+        const comment = /^([ \t]*)#/.exec(line);
+        if (comment === null || comment[1]!.length < column) break;
+        end = next;
+      }
+      at = next;
     }
     return end;
   }

@@ -6,14 +6,13 @@ import {
   isPair,
   isScalar,
   isSeq,
-  LineCounter,
   type Node,
   type Pair,
   parseDocument,
   type YAMLMap,
 } from "yaml";
 import { BatError, type Problem, problemsError } from "../errors.ts";
-import { bare, Commented, isMapping } from "./yaml-render.ts";
+import { bare, isMapping, Written } from "./yaml-render.ts";
 
 /** More values than any file that people write has; aliases of aliases would multiply without end. */
 const MOST_VALUES = 2_000_000;
@@ -32,18 +31,13 @@ export interface ParsedYaml {
  * meaning: several documents, a key twice, an alias inside what it stands for.
  *
  * @param file its name, for messages
+ * @param keepSourceTokens for edits: without them the nodes only have their values
  */
-export function parseYaml(text: string, file: string): ParsedYaml {
-  const lineCounter = new LineCounter();
-  const document = parseDocument(text, {
-    lineCounter,
-    keepSourceTokens: true,
-    prettyErrors: false,
-    merge: true,
-  });
+export function parseYaml(text: string, file: string, keepSourceTokens = true): ParsedYaml {
+  const document = parseDocument(text, { keepSourceTokens, prettyErrors: false, merge: true });
   const place = (offset: number) => {
-    const { line, col } = lineCounter.linePos(offset);
-    return `line ${line}, column ${col}`;
+    const before = text.slice(0, offset).split("\n");
+    return `line ${before.length}, column ${before[before.length - 1]!.length + 1}`;
   };
   if (document.errors.length > 0) {
     const problems: Problem[] = document.errors.map((error) => ({
@@ -139,6 +133,8 @@ export function sameValue(left: unknown, right: unknown): boolean {
   const a = bare(left);
   const b = bare(right);
   if (Object.is(a, b) || (a === 0 && b === 0)) return true;
+  if (a instanceof Date || b instanceof Date)
+    return a instanceof Date && b instanceof Date && a.getTime() === b.getTime();
   if (Array.isArray(a))
     return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameValue(item, b[i]));
   if (isMapping(a) && isMapping(b)) {
@@ -148,7 +144,7 @@ export function sameValue(left: unknown, right: unknown): boolean {
       keys.every((key) => Object.hasOwn(b, key) && sameValue(a[key], b[key]))
     );
   }
-  return a instanceof Date && b instanceof Date && a.getTime() === b.getTime();
+  return false;
 }
 
 /** A copy that shares nothing; comments that values bring are kept unless `plain`. Throws on more than any file has. */
@@ -157,8 +153,8 @@ export function copyValue(value: unknown, options: { plain?: boolean } = {}): un
   const copy = (from: unknown): unknown => {
     count += 1;
     if (count > MOST_VALUES) throw new BatError("config", `A YAML file has more than ${MOST_VALUES} values`);
-    if (from instanceof Commented)
-      return options.plain === true ? copy(from.value) : new Commented(copy(from.value), from);
+    if (from instanceof Written)
+      return options.plain === true ? copy(from.value) : new Written(copy(from.value), from);
     if (Array.isArray(from)) return from.map(copy);
     if (!isMapping(from) || from instanceof Date) return from === undefined ? null : from;
     const result: Record<string, unknown> = {};
