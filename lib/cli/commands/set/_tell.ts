@@ -1,0 +1,14 @@
+import type { SettingsResult } from "../../../settings/config.ts";
+import type { World } from "../../command.ts";
+
+/** Says what was, or would be, set. */
+export function tell(
+  { file, keys, changed }: SettingsResult,
+  dryRun: boolean,
+  { stdout, stderr }: World,
+): void {
+  const list = keys.join(", ");
+  if (!changed) stdout.write(`No changes: ${file} has ${list} so already\n`);
+  else if (dryRun) stderr.write(`Would set ${list} in ${file}; nothing was written\n`);
+  else stdout.write(`Set ${list} in ${file}\n`);
+}
