@@ -1,0 +1,19 @@
+import { defineCommand } from "../command.ts";
+import { IMAGE_FLAGS } from "./_image-flags.ts";
+
+export default defineCommand({
+  summary: "Build the project's image",
+  description: "Runs the Makefile's `make build`, or `docker build` where there is no Makefile.",
+  group: "Projects",
+  flags: IMAGE_FLAGS,
+  examples: [
+    {
+      command: "bat build --docker-registry registry.example.com --version 1.0",
+      does: "With a name given here",
+    },
+  ],
+  async run({ flags }, world) {
+    const { buildImage } = await import("../../image/build.ts");
+    await buildImage({ registry: flags["docker-registry"], repo: flags.repo, version: flags.version }, world);
+  },
+});
