@@ -106,6 +106,7 @@ export function modelResult(
     error: null,
     restarts: 0,
     qualitative: {},
+    judging: {},
     tasks,
     ...more,
   };

@@ -1,6 +1,7 @@
 import { relative, resolve } from "node:path";
 import type { World } from "../cli/command.ts";
 import { BatError } from "../errors.ts";
+import { loadCalibration } from "../judge/calibration.ts";
 import { loadPlugins } from "../plugin/loader.ts";
 import { pluginSources } from "../plugin/sources.ts";
 import { jsonText } from "../store/atomic.ts";
@@ -77,6 +78,7 @@ async function decideAll(
       "config",
       `The run has tasks that are not in ${datasets.join(", ")}: ${gone.join(", ")}`,
     );
+  const calibration = writer === null ? null : await loadCalibration(dir);
   const results: Decided[] = [];
   for (const [model, { name }] of plan.models.entries()) {
     const result: Decided = { model: name, carried_out: 0, passed: 0, passed_before: 0, changes: [] };
@@ -87,7 +89,7 @@ async function decideAll(
       if (writer !== null) await rewrite(writer, state, stored, decided);
     }
     results.push(result);
-    if (writer !== null) await modelResult(folder, state, model, world.now);
+    if (writer !== null) await modelResult(folder, state, model, world.now, calibration);
   }
   world.stdout.write(
     input.json

@@ -2,8 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import * as v from "valibot";
 import { BatError, messageOf, problemsError } from "../errors.ts";
+import type { JudgeConfig } from "../judge/settings.ts";
 import { check } from "../schema.ts";
 import { didYouMean } from "../text/nearest.ts";
+import { withoutSecrets } from "../text/url.ts";
 import { readYaml } from "../text/yaml-read.ts";
 import { providerNames } from "./providers.ts";
 
@@ -25,17 +27,7 @@ function isHttpUrl(value: string): boolean {
   }
 }
 
-const provider = v.pipe(
-  v.string(),
-  v.check(
-    (name) => providerNames().includes(name),
-    ({ input }) =>
-      `Unknown provider "${input}"${didYouMean(input as string, providerNames()) || `; known: ${providerNames().join(", ")}`}`,
-  ),
-);
-
-/** `provider:model` as the object it stands for; anything else is left for the schema to refuse. */
-const modelShort = v.pipe(
+const modelText = v.pipe(
   v.string(),
   v.check(
     (value) => /^[^:]+:.+/.test(value),
@@ -45,77 +37,108 @@ const modelShort = v.pipe(
     provider: value.slice(0, value.indexOf(":")),
     model: value.slice(value.indexOf(":") + 1),
   })),
-  v.object({ provider, model: text }),
 );
-const modelObject = v.object({
-  provider,
-  model: text,
-  base_url: v.optional(v.nullable(text)),
-  env: v.optional(v.nullable(envMap)),
-});
-const model = v.union([modelObject, modelShort]);
 
-const judgeObject = v.object({
-  provider,
-  model: text,
-  base_url: v.optional(v.nullable(text)),
-  api_key_env: v.optional(v.nullable(text)),
-  env: v.optional(v.nullable(envMap)),
-  prompts: v.optional(v.nullable(v.record(v.string(), v.pipe(v.string(), v.maxLength(1000))))),
-  max_trajectory_chars: v.optional(wholeAtLeast(1), 24_000),
-  mode: v.optional(v.picklist(["full", "outcome"]), "full"),
-  concurrency: v.optional(v.pipe(wholeAtLeast(1), v.maxValue(256)), 16),
-  timeout_s: v.optional(v.pipe(v.number(), v.minValue(0.001), v.maxValue(3_600)), 120),
+/** Forms that name a provider, which must be one of those there are. */
+function formsFor(names: readonly string[]) {
+  const provider = v.pipe(
+    v.string(),
+    v.check(
+      (name) => names.includes(name),
+      ({ input }) =>
+        `Unknown provider "${input}"${didYouMean(input as string, names) || `; known: ${names.join(", ")}`}`,
+    ),
+  );
+  /** `provider:model` as the object it stands for; anything else is left for the schema to refuse. */
+  const modelShort = v.pipe(modelText, v.object({ provider, model: text }));
+  const modelObject = v.object({
+    provider,
+    model: text,
+    base_url: v.optional(v.nullable(text)),
+    env: v.optional(v.nullable(envMap)),
+  });
+  const judgeObject = v.object({
+    provider,
+    model: text,
+    base_url: v.optional(v.nullable(text)),
+    api: v.optional(v.nullable(text)),
+    api_key_env: v.optional(v.nullable(text)),
+    env: v.optional(v.nullable(envMap)),
+    prompts: v.optional(v.nullable(v.record(v.string(), v.pipe(v.string(), v.maxLength(1000))))),
+    max_trajectory_chars: v.optional(wholeAtLeast(1), 24_000),
+    mode: v.optional(v.picklist(["full", "outcome"]), "full"),
+    repeats: v.optional(v.pipe(wholeAtLeast(1), v.maxValue(100)), 1),
+    temperature: v.optional(v.nullable(v.pipe(v.number(), v.minValue(0), v.maxValue(2)))),
+    max_output_tokens: v.optional(v.nullable(wholeAtLeast(1))),
+    concurrency: v.optional(v.pipe(wholeAtLeast(1), v.maxValue(256)), 16),
+    requests_per_minute: v.optional(v.nullable(wholeAtLeast(1))),
+    tokens_per_minute: v.optional(v.nullable(wholeAtLeast(1))),
+    timeout_s: v.optional(v.pipe(v.number(), v.minValue(0.001), v.maxValue(3_600)), 120),
+  });
+  return { modelShort, model: v.union([modelObject, modelShort]), judge: v.union([judgeObject, modelShort]) };
+}
+
+const evaluationSchema = v.object({
+  dataset: v.optional(textOrList, "eval/input/tasks.json"),
+  output_dir: v.optional(text, "eval/output"),
+  agent_startup_timeout_s: v.optional(seconds, 45),
+  agent_shutdown_timeout_s: v.optional(seconds, 10),
+  k: v.optional(wholeAtLeast(1), 1),
+  qualitative: v.optional(v.boolean(), false),
+  run_name: v.optional(text, "benchmark"),
+  agent_restarts: v.optional(wholeAtLeast(0), 3),
+  extra_spans: v.optional(v.nullable(textOrList)),
+  concurrency: v.optional(v.pipe(wholeAtLeast(1), v.maxValue(1000)), 1),
+  turn_timeout_s: v.optional(v.pipe(v.number(), v.minValue(0.001), v.maxValue(2_000_000)), 180),
+  attempt_timeout_s: v.optional(v.nullable(v.pipe(v.number(), v.minValue(0.001), v.maxValue(2_000_000)))),
+  retries: v.optional(wholeAtLeast(0), 0),
 });
 
-const EvalFileSchema = v.object({
-  evaluation: v.optional(
-    v.nullable(
-      v.object({
-        dataset: v.optional(textOrList, "eval/input/tasks.json"),
-        output_dir: v.optional(text, "eval/output"),
-        agent_startup_timeout_s: v.optional(seconds, 45),
-        agent_shutdown_timeout_s: v.optional(seconds, 10),
-        k: v.optional(wholeAtLeast(1), 1),
-        qualitative: v.optional(v.boolean(), false),
-        run_name: v.optional(text, "benchmark"),
-        agent_restarts: v.optional(wholeAtLeast(0), 3),
-        extra_spans: v.optional(v.nullable(textOrList)),
-        concurrency: v.optional(v.pipe(wholeAtLeast(1), v.maxValue(1000)), 1),
-        turn_timeout_s: v.optional(v.pipe(v.number(), v.minValue(0.001), v.maxValue(2_000_000)), 180),
-        attempt_timeout_s: v.optional(
-          v.nullable(v.pipe(v.number(), v.minValue(0.001), v.maxValue(2_000_000))),
+function evalFileSchema(names: readonly string[]) {
+  const { model, judge } = formsFor(names);
+  return v.pipe(
+    v.object({
+      evaluation: v.optional(v.nullable(evaluationSchema), {}),
+      agent: v.optional(
+        v.nullable(
+          v.object({
+            url: v.optional(url),
+            command: v.optional(textOrList),
+            cwd: v.optional(text),
+            env: v.optional(v.nullable(envMap)),
+            ready: v.optional(text),
+            context_id: v.optional(v.picklist(["plain", "uuid"]), "plain"),
+            protocol_version: v.optional(v.picklist(["0.3", "1.0"])),
+          }),
         ),
-        retries: v.optional(wholeAtLeast(0), 0),
-      }),
+      ),
+      plugins: v.optional(v.nullable(v.array(text))),
+      budget: v.optional(
+        v.nullable(
+          v.object({
+            max_tokens: v.optional(v.nullable(wholeAtLeast(1))),
+            max_minutes: v.optional(v.nullable(v.pipe(v.number(), v.minValue(0)))),
+            max_judge_tokens: v.optional(v.nullable(wholeAtLeast(1))),
+          }),
+        ),
+      ),
+      models: v.pipe(v.array(model), v.minLength(1, "Expected at least one model, found none")),
+      judge: v.optional(v.nullable(judge)),
+      judges: v.optional(
+        v.nullable(v.pipe(v.array(judge), v.minLength(1, "Expected at least one judge, found none"))),
+      ),
+    }),
+    v.forward(
+      v.check(
+        ({ judge: one, judges: several }) => one == null || several == null,
+        "Expected either judge or judges, found both",
+      ),
+      ["judges"],
     ),
-    {},
-  ),
-  agent: v.optional(
-    v.nullable(
-      v.object({
-        url: v.optional(url),
-        command: v.optional(textOrList),
-        cwd: v.optional(text),
-        env: v.optional(v.nullable(envMap)),
-        ready: v.optional(text),
-        context_id: v.optional(v.picklist(["plain", "uuid"]), "plain"),
-        protocol_version: v.optional(v.picklist(["0.3", "1.0"])),
-      }),
-    ),
-  ),
-  plugins: v.optional(v.nullable(v.array(text))),
-  budget: v.optional(
-    v.nullable(
-      v.object({
-        max_tokens: v.optional(v.nullable(wholeAtLeast(1))),
-        max_minutes: v.optional(v.nullable(v.pipe(v.number(), v.minValue(0)))),
-      }),
-    ),
-  ),
-  models: v.pipe(v.array(model), v.minLength(1, "Expected at least one model, found none")),
-  judge: v.optional(v.nullable(v.union([judgeObject, modelShort]))),
-});
+  );
+}
+
+type ModelForm = v.InferOutput<ReturnType<typeof formsFor>["model"]>;
 
 /** A model to evaluate the agent with. */
 export interface ModelSpec {
@@ -155,9 +178,12 @@ export interface EvalConfig {
   contextIds: "plain" | "uuid";
   protocolVersion: string | null;
   plugins: string[];
-  budget: { maxTokens: number | null; maxMinutes: number | null };
+  budget: { maxTokens: number | null; maxMinutes: number | null; maxJudgeTokens: number | null };
   models: ModelSpec[];
-  judge: Record<string, unknown> | null;
+  /** None without a judge; several are a panel. */
+  judges: JudgeConfig[];
+  /** Names of all providers there are for this project. */
+  providers: string[];
 }
 
 /**
@@ -177,13 +203,17 @@ export async function loadEvalConfig(agentDir: string, cwd = agentDir): Promise<
     const why = missing ? "There is no such file; make it with `bat eval init`" : messageOf(error);
     throw new BatError("config", `${file}: ${why}`, { cause: error });
   }
-  return parseEvalConfig(content, file);
+  return parseEvalConfig(content, file, agentDir);
 }
 
-/** The same for a text. */
-export function parseEvalConfig(content: string, file: string): EvalConfig {
+/** The same for a text; `agentDir` is where providers of the project's own are looked for. */
+export function parseEvalConfig(content: string, file: string, agentDir?: string): EvalConfig {
   const yaml = readYaml(content, file);
-  const checked = check(EvalFileSchema, yaml.value ?? {});
+  const providers =
+    agentDir === undefined
+      ? providerNames()
+      : providerNames({ projectDir: agentDir, packs: packsNamed(yaml.value) });
+  const checked = check(evalFileSchema(providers), yaml.value ?? {});
   if (!checked.ok) {
     const problems = checked.problems.map((problem, i) => ({
       file,
@@ -192,11 +222,8 @@ export function parseEvalConfig(content: string, file: string): EvalConfig {
     }));
     throw problemsError("config", `${file} cannot be used:`, problems);
   }
-  const { agent, budget, models, judge, plugins } = checked.output;
-  const evaluation = v.parse(
-    v.nonNullish(EvalFileSchema.entries.evaluation.wrapped),
-    checked.output.evaluation ?? {},
-  );
+  const { agent, budget, models, judge, judges, plugins } = checked.output;
+  const evaluation = v.parse(evaluationSchema, checked.output.evaluation ?? {});
   return {
     file,
     datasets: list(evaluation.dataset),
@@ -222,21 +249,32 @@ export function parseEvalConfig(content: string, file: string): EvalConfig {
     contextIds: agent?.context_id ?? "plain",
     protocolVersion: agent?.protocol_version ?? null,
     plugins: plugins ?? [],
-    budget: { maxTokens: budget?.max_tokens ?? null, maxMinutes: budget?.max_minutes ?? null },
+    budget: {
+      maxTokens: budget?.max_tokens ?? null,
+      maxMinutes: budget?.max_minutes ?? null,
+      maxJudgeTokens: budget?.max_judge_tokens ?? null,
+    },
     models: models.map(modelSpec),
-    judge: judge ?? null,
+    judges: (judges ?? (judge == null ? [] : [judge])) as JudgeConfig[],
+    providers,
   };
 }
 
-function modelSpec(given: v.InferOutput<typeof model>): ModelSpec {
+/** The packs that a file names, as far as it can be read before it was checked. */
+function packsNamed(value: unknown): string[] {
+  const { plugins } = (value ?? {}) as { plugins?: unknown };
+  return Array.isArray(plugins) ? plugins.filter((one) => typeof one === "string") : [];
+}
+
+function modelSpec(given: ModelForm): ModelSpec {
   const { provider, model } = given;
-  const { base_url, env } = given as v.InferOutput<typeof modelObject>;
+  const { base_url, env } = given as Extract<ModelForm, { env?: unknown }>;
   return { provider, model, baseUrl: base_url ?? null, env: texts(env) };
 }
 
-/** Reads `provider:model`. Throws BatError (code `usage`) for anything else. */
-export function parseModel(given: string): ModelSpec {
-  const checked = check(modelShort, given);
+/** Reads `provider:model` with a provider that there is. Throws BatError (code `usage`) for anything else. */
+export function parseModel(given: string, providers: readonly string[]): ModelSpec {
+  const checked = check(formsFor(providers).modelShort, given);
   if (!checked.ok)
     throw new BatError("usage", `--model: ${checked.problems.map(({ message }) => message).join("; ")}`);
   return { ...checked.output, baseUrl: null, env: {} };
@@ -261,12 +299,20 @@ function texts(env: Record<string, string | number | boolean> | null | undefined
 
 /** The configuration for showing and keeping: values of variables, which may be secrets, left out. */
 export function publicConfig(config: EvalConfig): Record<string, unknown> {
-  const { models, agent, judge, ...rest } = config;
-  const judgeEnv = judge?.env as Record<string, unknown> | null | undefined;
+  const { models, agent, judges, providers: _, ...rest } = config;
+  const shown = judges.map(({ env, base_url, ...judge }) => ({
+    ...judge,
+    ...(base_url == null ? {} : { base_url: withoutSecrets(base_url) }),
+    ...(env == null ? {} : { env: Object.keys(env) }),
+  }));
   return {
     ...rest,
     agent: { ...agent, env: Object.keys(agent.env) },
-    models: models.map((model) => ({ ...model, env: Object.keys(model.env) })),
-    judge: judge === null ? null : { ...judge, ...(judgeEnv == null ? {} : { env: Object.keys(judgeEnv) }) },
+    models: models.map((model) => ({
+      ...model,
+      baseUrl: model.baseUrl === null ? null : withoutSecrets(model.baseUrl),
+      env: Object.keys(model.env),
+    })),
+    ...(shown.length > 1 ? { judges: shown } : { judge: shown[0] ?? null }),
   };
 }

@@ -1,4 +1,5 @@
 import type { TaskState } from "../conversation/event.ts";
+import type { RubricJudging } from "../judge/score.ts";
 import type { Json, ToolCall, Trajectory } from "../trace/trajectory.ts";
 
 /** One event of an attempt's conversation, as kept in the episode (at most 200 of them). */
@@ -43,6 +44,8 @@ export interface Episode {
   final_output: string;
   verdict: Verdict;
   qualitative_scores: Record<string, Json> | null;
+  /** + how each score came about, by rubric. */
+  judging?: Record<string, RubricJudging>;
   aux: {
     agent_url?: string;
     error?: string;

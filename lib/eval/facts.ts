@@ -20,7 +20,7 @@ export type Fact =
       tokens: number;
     })
   | (BaseFact & { fact: "attempt-decided-anew"; slot: SlotKey; episode: Digest })
-  | (BaseFact & { fact: "judged"; slot: SlotKey; episode: Digest })
+  | (BaseFact & { fact: "judged"; slot: SlotKey; episode: Digest; tokens?: number })
   | (BaseFact & { fact: "run-closed"; state: "complete" | "incomplete" | "stopped" });
 
 /** A fact as it is handed to the journal, which adds the time. */
@@ -49,7 +49,10 @@ export class RunState {
   readonly #restarts = new Map<number, number>();
   /** Facts that contradict each other: a slot that was carried out twice. */
   readonly contradictions: string[] = [];
+  /** Tokens of the agent, as its spans tell. */
   tokens = 0;
+  /** Tokens that judging took. */
+  judgeTokens = 0;
 
   constructor(facts: Iterable<Fact> = []) {
     for (const fact of facts) this.apply(fact);
@@ -81,6 +84,7 @@ export class RunState {
           this.contradictions.push(`attempt ${fact.slot} was judged but never ended`);
         else slot.finished = { ...slot.finished, episode: fact.episode };
         slot.judged = true;
+        this.judgeTokens += fact.tokens ?? 0;
         break;
       }
       case "model-started":

@@ -2,16 +2,21 @@ import { join, relative, resolve } from "node:path";
 import type { World } from "../cli/command.ts";
 import { BatError } from "../errors.ts";
 import { AnswerCache } from "../judge/cache.ts";
-import { type JudgeConfig, type ReadyJudge, readyJudge } from "../judge/settings.ts";
+import { loadCalibration } from "../judge/calibration.ts";
+import { judgesWith } from "../judge/place.ts";
+import { type Panel, readyPanel } from "../judge/settings.ts";
 import { loadPlugins } from "../plugin/loader.ts";
 import { pluginSources } from "../plugin/sources.ts";
 import { readDotenv } from "../project/dotenv.ts";
+import { scoreLines } from "../report/score-lines.ts";
 import { jsonText } from "../store/atomic.ts";
 import { RunFolder } from "../store/run-folder.ts";
 import { didYouMean } from "../text/nearest.ts";
-import { loadEvalConfig, parseModel } from "./config.ts";
+import { printable } from "../text/printable.ts";
+import { type EvalConfig, loadEvalConfig } from "./config.ts";
 import { type Fact, RunState } from "./facts.ts";
 import { Judging } from "./judging.ts";
+import type { ModelResult } from "./observer.ts";
 import { parsePlan, type RunPlan } from "./plan.ts";
 import { modelResult } from "./results.ts";
 import { loadTasks } from "./tasks.ts";
@@ -51,44 +56,39 @@ export async function judgeRun(input: JudgeRunInput, world: World): Promise<numb
       throw new BatError("config", `The run has a task that is not in the dataset any more: "${id}"`);
     return task;
   });
-  const ready = await judgeFor(input, dir, config.judge as JudgeConfig | null, config.plugins, world);
+  const panel = await panelFor(input, dir, config, world);
+  const calibration = await loadCalibration(dir);
   const cache = new AnswerCache(join(resolve(input.directory, ".."), ".judge-cache"), input.cache);
-  const results: { model: string; scores: Record<string, unknown> }[] = [];
-  for (const [model, { name }] of plan.models.entries()) {
-    const judging = new Judging({ folder, state, tasks, ready, cache, signal: world.signal });
+  const results: ModelResult[] = [];
+  const maxTokens = config.budget.maxJudgeTokens;
+  // A budget is one of a judging: what an earlier one took is not counted.
+  state.judgeTokens = 0;
+  let notJudged = 0;
+  for (const model of plan.models.keys()) {
+    const judging = new Judging({ folder, state, tasks, panel, cache, maxTokens, signal: world.signal });
     judging.addOpen(model, { all: true });
     await judging.drain();
     world.signal.throwIfAborted();
-    const result = await modelResult(folder, state, model, world.now);
-    results.push({ model: name, scores: result.qualitative });
+    notJudged += judging.open;
+    results.push(await modelResult(folder, state, model, world.now, calibration));
   }
   world.stdout.write(
-    input.json ? `${jsonText({ run: plan.id, models: results })}\n` : text(results, input.directory, world),
+    input.json
+      ? `${jsonText({ run: plan.id, not_judged: notJudged, models: results.map(scoresOf) })}\n`
+      : text(results, input.directory, world),
   );
-  return 0;
+  if (notJudged === 0) return 0;
+  throw new BatError(
+    "run",
+    `${notJudged} episodes were not judged: budget.max_judge_tokens is used up (${state.judgeTokens} of ${maxTokens}); with a higher one, judge again: answers are kept`,
+  );
 }
 
-async function judgeFor(
-  input: JudgeRunInput,
-  dir: string,
-  config: JudgeConfig | null,
-  packs: readonly string[],
-  world: World,
-): Promise<ReadyJudge> {
-  const chosen = input.model === undefined ? null : parseModel(input.model);
-  if (config === null && chosen === null) {
-    throw new BatError(
-      "config",
-      'eval.yaml names no judge: add judge: {provider, model}, or give --model "provider:model"',
-    );
-  }
-  const judge = {
-    ...config,
-    ...(chosen === null ? {} : { provider: chosen.provider, model: chosen.model }),
-  } as JudgeConfig;
+async function panelFor(input: JudgeRunInput, dir: string, config: EvalConfig, world: World): Promise<Panel> {
   const env = { ...(await readDotenv(join(dir, ".env"), world.env)), ...world.env };
-  const ready = await readyJudge(judge, { dir, packs, env, signal: world.signal });
-  const names = ready.rubrics.map(({ name }) => name);
+  const place = { dir, packs: config.plugins, env, signal: world.signal };
+  const panel = await readyPanel(judgesWith(config, input.model), place);
+  const names = panel.rubrics.map(({ name }) => name);
   for (const rubric of input.rubrics) {
     if (!names.includes(rubric))
       throw new BatError(
@@ -96,24 +96,15 @@ async function judgeFor(
         `--rubric: Unknown rubric "${rubric}"${didYouMean(rubric, names) || `; there are ${names.join(", ")}`}`,
       );
   }
-  const rubrics =
-    input.rubrics.length === 0
-      ? ready.rubrics
-      : ready.rubrics.filter(({ name }) => input.rubrics.includes(name));
-  return { ...ready, rubrics };
+  if (input.rubrics.length === 0) return panel;
+  return { ...panel, rubrics: panel.rubrics.filter(({ name }) => input.rubrics.includes(name)) };
 }
 
-function text(
-  results: readonly { model: string; scores: Record<string, unknown> }[],
-  directory: string,
-  world: World,
-): string {
-  const lines = results.flatMap(({ model, scores }) => [
-    model,
-    ...Object.entries(scores).map(([field, score]) => {
-      const { avg, min, max, count } = score as { avg: number; min: number; max: number; count: number };
-      return `  ${field}: ${avg.toFixed(2)} (${min} to ${max}, ${count} episodes)`;
-    }),
-  ]);
+function scoresOf({ model, qualitative, judging }: ModelResult) {
+  return { model, scores: qualitative, judging };
+}
+
+function text(results: readonly ModelResult[], directory: string, world: World): string {
+  const lines = results.flatMap((result) => [printable(result.model), ...scoreLines(result)]);
   return `${[...lines, `Written to ${relative(world.cwd, directory) || "."}`].join("\n")}\n`;
 }

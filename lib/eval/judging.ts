@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { AnswerCache } from "../judge/cache.ts";
-import { scoreEpisode } from "../judge/score.ts";
-import type { ReadyJudge } from "../judge/settings.ts";
+import { type EpisodeScores, scoreEpisode } from "../judge/score.ts";
+import type { Panel } from "../judge/settings.ts";
 import { jsonText } from "../store/atomic.ts";
 import type { RunFolder } from "../store/run-folder.ts";
 import type { Episode } from "./episode.ts";
@@ -9,7 +9,7 @@ import { type Fact, type NewFact, type RunState, type SlotKey, slotKey } from ".
 import { episodeFile, type RunPlan } from "./plan.ts";
 import type { TaskSpec } from "./tasks.ts";
 
-/** How many episodes are judged at once; the calls themselves are paced by the judge. */
+/** At least so many episodes are judged at once; the calls themselves are paced by the judges. */
 const EPISODES_AT_ONCE = 8;
 
 /** All that judging needs of a run. */
@@ -17,9 +17,13 @@ export interface JudgingInput {
   folder: RunFolder<RunPlan, Fact>;
   state: RunState;
   tasks: readonly TaskSpec[];
-  ready: ReadyJudge;
+  panel: Panel;
   cache: AnswerCache;
+  /** Tokens that all judging of the run may take; null without a limit. */
+  maxTokens: number | null;
   signal: AbortSignal;
+  /** Told of each episode that was judged, with how many wait. */
+  progress?: (waiting: number) => void;
 }
 
 interface Waiting {
@@ -35,12 +39,17 @@ interface Waiting {
  */
 export class Judging {
   readonly #input: JudgingInput;
+  readonly #atOnce: number;
   readonly #waiting: Waiting[] = [];
   readonly #working = new Set<Promise<void>>();
   #broken: unknown = null;
 
   constructor(input: JudgingInput) {
     this.#input = input;
+    const { rubrics, judges, atOnce } = input.panel;
+    // Enough that no call waits for an episode to be read or written.
+    const calls = Math.max(1, rubrics.length * judges.reduce((sum, { repeats }) => sum + repeats, 0));
+    this.#atOnce = Math.max(EPISODES_AT_ONCE, Math.ceil((2 * atOnce) / calls));
   }
 
   /** Judges the episode of a slot in its turn. */
@@ -61,6 +70,17 @@ export class Judging {
     }
   }
 
+  /** Whether `budget.max_judge_tokens` is used up. */
+  get isSpent(): boolean {
+    const { maxTokens, state } = this.#input;
+    return maxTokens !== null && state.judgeTokens >= maxTokens;
+  }
+
+  /** Episodes that wait or are being judged. */
+  get open(): number {
+    return this.#waiting.length + this.#working.size;
+  }
+
   /** Resolves when all is judged, or the run was stopped. Throws when results cannot be written. */
   async drain(): Promise<void> {
     while (this.#working.size > 0) await Promise.race(this.#working);
@@ -68,7 +88,8 @@ export class Judging {
   }
 
   #start(): void {
-    while (this.#working.size < EPISODES_AT_ONCE && this.#broken === null && !this.#input.signal.aborted) {
+    while (this.#working.size < this.#atOnce && !this.isSpent) {
+      if (this.#broken !== null || this.#input.signal.aborted) return;
       const next = this.#waiting.shift();
       if (next === undefined) return;
       const work = this.#judge(next)
@@ -77,6 +98,7 @@ export class Judging {
         })
         .then(() => {
           this.#working.delete(work);
+          this.#input.progress?.(this.open);
           this.#start();
         });
       this.#working.add(work);
@@ -84,24 +106,23 @@ export class Judging {
   }
 
   async #judge({ key, model, task, attempt }: Waiting): Promise<void> {
-    const { folder, state, tasks, ready, cache } = this.#input;
+    const { folder, state, tasks, panel, cache } = this.#input;
     const file = episodeFile(folder.plan, model, task, attempt);
     const episode = JSON.parse(await readFile(folder.path(file), "utf8")) as Episode;
-    const scores = await scoreEpisode(ready, cache, episode, tasks[task]!);
-    const merged = merge(episode.qualitative_scores, scores);
-    await folder.keep(file, jsonText({ ...episode, qualitative_scores: merged }), (digest) => {
-      const fact: NewFact = { fact: "judged", slot: key, episode: digest };
+    const found = await scoreEpisode(panel, cache, episode, tasks[task]!);
+    const tokens = Object.values(found.judging).reduce((sum, one) => sum + one.tokens.in + one.tokens.out, 0);
+    await folder.keep(file, jsonText(judged(episode, found)), (digest) => {
+      const fact: NewFact = { fact: "judged", slot: key, episode: digest, tokens };
       state.apply(fact);
       return fact;
     });
   }
 }
 
-/** Scores of other rubrics, from an earlier judging, stay. */
-function merge(
-  before: Episode["qualitative_scores"],
-  scores: Record<string, unknown>,
-): Episode["qualitative_scores"] {
+/** The episode with its scores. Those of other rubrics, from an earlier judging, stay. */
+function judged(episode: Episode, { scores, judging }: EpisodeScores): Episode {
+  const before = episode.qualitative_scores;
   const words = { ...(before?.judge_reasoning as object | undefined), ...(scores.judge_reasoning as object) };
-  return { ...before, ...scores, judge_reasoning: words } as Episode["qualitative_scores"];
+  const merged = { ...before, ...scores, judge_reasoning: words } as Episode["qualitative_scores"];
+  return { ...episode, qualitative_scores: merged, judging: { ...episode.judging, ...judging } };
 }

@@ -1,3 +1,4 @@
+import type { CalibratedRate } from "../judge/calibration.ts";
 import type { Outcome } from "./episode.ts";
 
 /** A rate with its 95 % Wilson interval, both in 0…1. */
@@ -26,6 +27,25 @@ export interface TaskResult {
   failures: { attempt: number; outcome: Outcome; reason: string; episode: string }[];
 }
 
+/** How the scores by one rubric came about, over a model's episodes. */
+export interface RubricResult {
+  /** The score's field. */
+  field: string;
+  /** Questions that were put, and answers that were known already. */
+  asked: number;
+  known: number;
+  tokens: { in: number; out: number };
+  /** US dollars; null where a price is not known. */
+  cost_usd: number | null;
+  /** Episodes that it applies to and that have no score, and why the first has none. */
+  missing: { count: number; reason: string } | null;
+  /** Mean over the episodes of largest less smallest score, of the judges and of a judge's repeats. */
+  disagreement: number | null;
+  self_disagreement: number | null;
+  /** Null without a calibration of this rubric. */
+  calibrated: CalibratedRate | null;
+}
+
 export interface ModelResult {
   /** `provider:model`. */
   model: string;
@@ -44,6 +64,8 @@ export interface ModelResult {
   tasks: TaskResult[];
   /** The judge's scores by field, over the episodes that have one. */
   qualitative: Record<string, { avg: number; min: number; max: number; count: number }>;
+  /** By rubric. */
+  judging: Record<string, RubricResult>;
 }
 
 /** The end of a run: what `--json` prints and the table shows. */
@@ -101,6 +123,8 @@ export interface RunObserver {
       planned: number;
     },
   ): void;
+  /** After an episode was judged; `waiting` episodes of the model are still to be judged. */
+  judged(judged: { model: string; waiting: number }): void;
   agentRestarted(restart: { model: string; exit: string; restarts: number; limit: number }): void;
   warning(message: string): void;
   runFinished(result: RunResult): void;

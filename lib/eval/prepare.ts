@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { BatError } from "../errors.ts";
-import type { JudgeConfig, ReadyJudge } from "../judge/settings.ts";
+import type { Calibration } from "../judge/calibration.ts";
+import type { Panel } from "../judge/settings.ts";
 import { packageVersion } from "../package.ts";
 import type { CheckPlugin, ProtocolPlugin } from "../plugin/define.ts";
 import { type Loaded, loadPlugins } from "../plugin/loader.ts";
@@ -13,7 +14,7 @@ import { findPrivacyFloors } from "../project/privacy-floor.ts";
 import { type SourceDigest, sourceDigest } from "../store/source-digest.ts";
 import { didYouMean } from "../text/nearest.ts";
 import type { NamedConvention } from "../trace/record.ts";
-import { type ModelSpec, parseModel } from "./config.ts";
+import { type EvalConfig, type ModelSpec, parseModel } from "./config.ts";
 import { modelFolders, plannedTasks, type RunPlan, type RunRequest } from "./plan.ts";
 import { type EvalTarget, findTarget } from "./target.ts";
 import { loadTasks, type TaskSpec } from "./tasks.ts";
@@ -29,7 +30,9 @@ export interface PreparedRun {
   protocol: ProtocolPlugin;
   conventions: NamedConvention[];
   /** Null without a judge. */
-  judge: ReadyJudge | null;
+  panel: Panel | null;
+  /** Null without a judge or a calibration of it. */
+  calibration: Calibration | null;
   source: SourceDigest;
   warnings: string[];
   /** Absolute. */
@@ -66,13 +69,15 @@ export async function prepareRun({
   ]);
   const all = await loadTasks(config.datasets, checks, dir);
   const tasks = shardOf(selectTasks(all, request.tasks), request.shard);
-  const models = selectModels(config.models, request.models);
+  const models = selectModels(config, request.models);
   const protocol = protocols.find(({ id }) => id === "a2a")!.definition;
   const output = resolve(outputDir === undefined ? dir : cwd, outputDir ?? config.outputDir);
   if (target.kind === "url" && models.length > 1) {
     warnings.push("agent.url names one running agent: every model of the list is only a label for it");
   }
-  const judge = await judgeOf(target, request.qualitative ?? config.qualitative, { env, signal });
+  const panel = await panelOf(target, request.qualitative ?? config.qualitative, { env, signal });
+  const calibration =
+    panel === null ? null : await (await import("../judge/calibration.ts")).loadCalibration(dir);
   const source: SourceDigest =
     target.kind === "url"
       ? { digest: null, reason: "the agent was running already" }
@@ -87,30 +92,31 @@ export async function prepareRun({
     checks,
     protocol,
     conventions,
-    judge,
+    panel,
+    calibration,
     source,
     warnings,
     outputDir: output,
   };
 }
 
-/** The judge, ready to be asked; what it lacks is told before anything is started. */
-async function judgeOf(
+/** The judges, ready to be asked; what they lack is told before anything is started. */
+async function panelOf(
   { project, dir, config }: EvalTarget,
   wanted: boolean,
   { env, signal }: Pick<PrepareInput, "env" | "signal">,
-): Promise<ReadyJudge | null> {
+): Promise<Panel | null> {
   if (!wanted) return null;
-  if (config.judge === null) {
+  if (config.judges.length === 0) {
     throw new BatError(
       "config",
       `${config.file}: A qualitative evaluation needs a judge: {provider, model}, or "provider:model"`,
     );
   }
-  const { readyJudge } = await import("../judge/settings.ts");
+  const { readyPanel } = await import("../judge/settings.ts");
   const dotenv = await readDotenv(join(project?.root ?? dir, ".env"), env);
   const place = { dir, packs: config.plugins, env: { ...dotenv, ...env }, signal };
-  return await readyJudge(config.judge as unknown as JudgeConfig, place);
+  return await readyPanel(config.judges, place);
 }
 
 function sourceRoot({ project, dir, config }: EvalTarget): string {
@@ -179,9 +185,11 @@ function shardOf(tasks: TaskSpec[], shard: string | null): TaskSpec[] {
 }
 
 /** Models of the command line: those of the file by that name, else new ones. */
-function selectModels(models: readonly ModelSpec[], wanted: readonly string[]): ModelSpec[] {
+function selectModels({ models, providers }: EvalConfig, wanted: readonly string[]): ModelSpec[] {
   if (wanted.length === 0) return [...models];
-  return wanted.map((name) => models.find((model) => modelName(model) === name) ?? parseModel(name));
+  return wanted.map(
+    (name) => models.find((model) => modelName(model) === name) ?? parseModel(name, providers),
+  );
 }
 
 /** `provider:model`. */
@@ -232,12 +240,12 @@ export function planRun(prepared: PreparedRun, id: string, directory: string, at
       extra_spans: config.extraSpans,
       checks: prepared.checks.map((check) => check.id),
       judge:
-        prepared.judge === null
+        prepared.panel === null
           ? null
           : {
-              model: prepared.judge.identity,
-              mode: prepared.judge.mode,
-              rubrics: prepared.judge.rubrics.map(({ digest }) => digest),
+              models: prepared.panel.judges.map(({ identity, repeats }) => ({ identity, repeats })),
+              mode: prepared.panel.mode,
+              rubrics: prepared.panel.rubrics.map(({ digest }) => digest),
             },
     },
     source: source.digest === null ? { digest: null, reason: source.reason } : { digest: source.digest },

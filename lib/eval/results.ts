@@ -1,3 +1,4 @@
+import type { Calibration } from "../judge/calibration.ts";
 import { AtomicFile, jsonText, writeFileAtomic } from "../store/atomic.ts";
 import type { RunFolder } from "../store/run-folder.ts";
 import { percentage } from "../text/python-round.ts";
@@ -8,6 +9,7 @@ import type { Fact, RunState } from "./facts.ts";
 import { type StoredEpisode, storedEpisodes } from "./fold.ts";
 import type { ModelResult, TaskResult } from "./observer.ts";
 import type { RunPlan } from "./plan.ts";
+import { ScoreFold } from "./score-fold.ts";
 import { passAtK, passHatK, wilson } from "./statistics.ts";
 import { failureReason } from "./verdict.ts";
 
@@ -25,11 +27,12 @@ export async function modelResult(
   state: RunState,
   model: number,
   now: () => Date,
+  calibration: Calibration | null = null,
 ): Promise<ModelResult> {
   const { plan } = folder;
   const { name, folder: place } = plan.models[model]!;
   const { carriedOut, notCarriedOut } = countSlots(plan, state, model);
-  const fold = new ModelFold(plan);
+  const fold = new ModelFold(plan, calibration);
   if (carriedOut + notCarriedOut > 0) {
     await using metrics = await AtomicFile.create(folder.path(place, "metrics.json"));
     await metrics.write('{\n  "per_episode": [');
@@ -74,11 +77,6 @@ function metricsRow(episode: Episode): Record<string, unknown> {
     ...(episode.qualitative_scores === null ? {} : { qualitative: episode.qualitative_scores }),
     ...(episode.aux.outcome === "not-carried-out" ? { outcome: "not-carried-out" } : {}),
   };
-}
-
-function scoresOf(scores: Record<string, unknown>): Record<string, unknown> {
-  const { judge_reasoning: _, ...rest } = scores;
-  return rest;
 }
 
 class TaskFold {
@@ -130,10 +128,11 @@ class ModelFold {
   readonly #total = new Spread();
   readonly #tokens = new Tokens();
   readonly #durations = new Durations();
-  readonly #scores = new Map<string, Spread>();
+  readonly #scores: ScoreFold;
 
-  constructor(plan: RunPlan) {
+  constructor(plan: RunPlan, calibration: Calibration | null) {
     this.#plan = plan;
+    this.#scores = new ScoreFold(calibration);
     this.#tasks = plan.tasks.map(() => new TaskFold());
   }
 
@@ -145,12 +144,7 @@ class ModelFold {
     this.#total.add(tokens_in + tokens_out);
     this.#tokens.add(episode);
     if (episode.aux.outcome !== "not-carried-out") this.#durations.add(episode.trace.wall_ms);
-    for (const [field, score] of Object.entries(scoresOf(episode.qualitative_scores ?? {}))) {
-      if (typeof score !== "number" && score !== null) continue;
-      const spread = this.#scores.get(field) ?? new Spread();
-      this.#scores.set(field, spread);
-      if (score !== null) spread.add(score);
-    }
+    this.#scores.add(episode);
   }
 
   #count(key: "finished" | "carriedOut" | "passed"): number {
@@ -184,21 +178,12 @@ class ModelFold {
           wall_ms,
         };
       }),
-      qualitative_scores: Object.fromEntries(
-        [...this.#scores].filter(([, { count }]) => count > 0).map(([field, { avg }]) => [field, avg]),
-      ),
+      qualitative_scores: this.#scores.means(),
       passed: this.#count("passed"),
       failed: this.#count("carriedOut") - this.#count("passed"),
       not_carried_out: this.#count("finished") - this.#count("carriedOut"),
       pass_rate: wilson(this.#count("passed"), this.#count("carriedOut")),
     };
-  }
-
-  #qualitative(): ModelResult["qualitative"] {
-    const scored = [...this.#scores].filter(([, { count }]) => count > 0);
-    return Object.fromEntries(
-      scored.map(([field, { avg, min, max, count }]) => [field, { avg, min, max, count }]),
-    );
   }
 
   /** `summary` of `metrics.json`. */
@@ -209,7 +194,8 @@ class ModelFold {
     const wall = this.#wall;
     const tokens = this.#tokens;
     const total = this.#total;
-    const qualitative = this.#qualitative();
+    const qualitative = this.#scores.fields();
+    const judging = this.#scores.rubrics();
     return {
       episodes: finished,
       k_attempts: this.#plan.settings.k,
@@ -228,6 +214,7 @@ class ModelFold {
         max_total_tokens: total.max,
       },
       ...(Object.keys(qualitative).length === 0 ? {} : { qualitative }),
+      ...(Object.keys(judging).length === 0 ? {} : { judging }),
       not_carried_out: finished - carriedOut,
       wall_ms: this.#durations.summary(),
     };
@@ -247,7 +234,8 @@ class ModelFold {
       tokens: this.#tokens.plain,
       wall_ms: this.#durations.summary(),
       tasks: this.#tasks.map((fold, i) => fold.result(tasks[i]!.id, settings.k)),
-      qualitative: this.#qualitative(),
+      qualitative: this.#scores.fields(),
+      judging: this.#scores.rubrics(),
     };
   }
 }

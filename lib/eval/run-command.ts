@@ -167,6 +167,7 @@ async function carryOut(
     openModel: (model, count) =>
       openModel({ prepared, folder, state, observer, env: world.env, signal: world.signal }, model, count),
     judge: await judgeWithCache(prepared, options),
+    calibration: prepared.calibration,
     failUnder: options.failUnder ?? null,
     observer,
     signal: world.signal,
@@ -182,12 +183,13 @@ async function carryOut(
 }
 
 async function judgeWithCache(
-  { judge, outputDir }: PreparedRun,
+  { panel, outputDir, target }: PreparedRun,
   { judgeCache }: RunOptions,
 ): Promise<RunInput["judge"]> {
-  if (judge === null) return null;
+  if (panel === null) return null;
   const { AnswerCache } = await import("../judge/cache.ts");
-  return { ready: judge, cache: new AnswerCache(join(outputDir, ".judge-cache"), judgeCache !== false) };
+  const cache = new AnswerCache(join(outputDir, ".judge-cache"), judgeCache !== false);
+  return { panel, cache, maxTokens: target.config.budget.maxJudgeTokens };
 }
 
 function announce(

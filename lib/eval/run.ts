@@ -1,6 +1,7 @@
 import { BatError, messageOf } from "../errors.ts";
 import type { AnswerCache } from "../judge/cache.ts";
-import type { ReadyJudge } from "../judge/settings.ts";
+import type { Calibration } from "../judge/calibration.ts";
+import type { Panel } from "../judge/settings.ts";
 import type { CheckPlugin } from "../plugin/define.ts";
 import type { Loaded } from "../plugin/loader.ts";
 import { jsonText, writeFileAtomic } from "../store/atomic.ts";
@@ -32,7 +33,9 @@ export interface RunInput {
   /** Starts (or connects to) the agent of a model; `count` is how often that was done before in this run. */
   openModel: (model: number, count: number) => Promise<OpenModel>;
   /** The judge of a qualitative run; null without one. */
-  judge: { ready: ReadyJudge; cache: AnswerCache } | null;
+  judge: { panel: Panel; cache: AnswerCache; maxTokens: number | null } | null;
+  /** The judge's measured errors; null where nobody measured them. */
+  calibration: Calibration | null;
   /** Lowest pass rate (0…1) that a model may have, or null. */
   failUnder: number | null;
   observer: RunObserver;
@@ -79,7 +82,9 @@ async function evaluateModel(
   const planned = plan.tasks.length * plan.settings.k;
   const { name, folder: modelFolder } = plan.models[model]!;
   const done = countSlots(plan, state, model).carriedOut;
-  const judging = input.judge === null ? null : new Judging({ ...input, ...input.judge });
+  const judgeProgress = (waiting: number) => observer.judged({ model: name, waiting });
+  const judging =
+    input.judge === null ? null : new Judging({ ...input, ...input.judge, progress: judgeProgress });
   judging?.addOpen(model);
   if (done === planned) return await judged(judging, signal, null);
   const log = `agent-${model}.log`;
@@ -143,7 +148,8 @@ async function resultOf(input: RunInput, stop: StopReason | null, elapsed: numbe
   const { folder, state, now } = input;
   const { plan } = folder;
   const models: ModelResult[] = [];
-  for (const model of plan.models.keys()) models.push(await modelResult(folder, state, model, now));
+  for (const model of plan.models.keys())
+    models.push(await modelResult(folder, state, model, now, input.calibration));
   const total = (key: "planned" | "carried_out" | "passed" | "failed") =>
     models.reduce((sum, result) => sum + result[key], 0);
   const problems = stop === null ? [] : [stop.message];
@@ -151,6 +157,7 @@ async function resultOf(input: RunInput, stop: StopReason | null, elapsed: numbe
   const missing = total("planned") - total("carried_out");
   if (missing > 0 && problems.length === 0)
     problems.push(`${missing} of ${total("planned")} attempts were not carried out`);
+  problems.push(...judgeProblems(input, stop));
   for (const difference of await checkConservation(folder, state, models))
     problems.push(`Totals do not balance: ${difference}`);
   const complete = problems.length === 0 && missing === 0;
@@ -168,6 +175,18 @@ async function resultOf(input: RunInput, stop: StopReason | null, elapsed: numbe
     elapsed_ms: elapsed,
     exit_code: exitCode(stop, complete && belowGate.length === 0),
   };
+}
+
+/** Episodes that the judge did not come to. A run that was stopped says so itself. */
+function judgeProblems({ folder, state, judge }: RunInput, stop: StopReason | null): string[] {
+  if (judge === null || stop?.kind === "interrupted") return [];
+  const open = [...state.keys()].filter((key) => state.isClosed(key) && !state.isJudged(key)).length;
+  if (open === 0) return [];
+  const { judgeTokens } = state;
+  const all = folder.plan.planned;
+  return [
+    `${open} of ${all} episodes were not judged: budget.max_judge_tokens is used up (${judgeTokens} of ${judge.maxTokens}); with a higher one, \`bat eval resume\` or \`bat eval judge\` goes on`,
+  ];
 }
 
 function modelsBelow(models: readonly ModelResult[], failUnder: number | null): string[] {

@@ -3,6 +3,7 @@ import { BatError } from "../errors.ts";
 import { type Reading, readPlain, readStructured, type Score } from "./answer.ts";
 import { type Busy, type Pace, retryAfterMs } from "./pace.ts";
 import type { Prompt } from "./prompt.ts";
+import type { Redactor } from "./redact.ts";
 
 /** What a question to a judge came to. */
 export interface Judged {
@@ -14,6 +15,12 @@ export interface Judged {
   requests: ("structured" | "text")[];
 }
 
+/** How a model is to answer; what is not given is left to the provider. */
+export interface Sampling {
+  temperature?: number | undefined;
+  maxOutputTokens?: number | undefined;
+}
+
 const SCHEMA = {
   type: "object",
   properties: { reasoning: { type: "string" }, score: { type: "number", minimum: 0, maximum: 1 } },
@@ -21,13 +28,19 @@ const SCHEMA = {
   additionalProperties: false,
 } as const;
 
+const LONGEST_REASON = 500;
+/** A guess for the limit of tokens per minute, set right by the answer. */
+const CHARS_PER_TOKEN = 4;
+const USUAL_ANSWER = 300;
+
 /** A judge's model with what was learned of it in this run. */
 export class Judge {
   readonly #model: LanguageModel;
   readonly #pace: Pace;
   readonly #timeoutMs: number;
+  readonly #sampling: Sampling;
   readonly #signal: AbortSignal;
-  readonly #secrets: readonly string[];
+  readonly #redactor: Redactor;
   /** Rubrics whose answers only plain text gave. */
   readonly #plain = new Set<string>();
 
@@ -35,14 +48,16 @@ export class Judge {
     model: LanguageModel;
     pace: Pace;
     timeoutMs: number;
+    sampling?: Sampling;
     signal: AbortSignal;
-    secrets: readonly string[];
+    redactor: Redactor;
   }) {
     this.#model = given.model;
     this.#pace = given.pace;
     this.#timeoutMs = given.timeoutMs;
+    this.#sampling = given.sampling ?? {};
     this.#signal = given.signal;
-    this.#secrets = given.secrets.filter((secret) => secret.length > 3);
+    this.#redactor = given.redactor;
   }
 
   /**
@@ -60,12 +75,13 @@ export class Judge {
       const answer = await this.#request(way, prompt, judged);
       if (answer.ok) {
         if (way === "text") this.#plain.add(rubric);
-        return { ...judged, ...(answer.value satisfies Score) };
+        const { score, reasoning } = answer.value satisfies Score;
+        return { ...judged, score, reasoning: this.#redactor.words(reasoning) };
       }
       why = answer.why;
       if (answer.final === true) break;
     }
-    return { ...judged, reasoning: `No score: ${this.#redacted(why)}` };
+    return { ...judged, reasoning: `No score: ${this.#redactor.errors(why).slice(0, LONGEST_REASON)}` };
   }
 
   async #request(
@@ -73,8 +89,15 @@ export class Judge {
     prompt: Prompt,
     judged: Judged,
   ): Promise<Reading & { final?: boolean }> {
+    const expected = (prompt.instructions.length + prompt.data.length) / CHARS_PER_TOKEN + USUAL_ANSWER;
+    const used = () => judged.tokens.in + judged.tokens.out;
+    const priced = async () => {
+      const before = used();
+      const answer = await this.#call(way, prompt, judged);
+      return { answer, tokens: used() - before };
+    };
     try {
-      return await this.#pace.run(() => this.#call(way, prompt, judged), busyOf);
+      return await this.#pace.run(priced, busyOf, expected);
     } catch (error) {
       this.#signal.throwIfAborted();
       const { statusCode, message } = error as { statusCode?: number; message: string };
@@ -86,12 +109,15 @@ export class Judge {
   async #call(way: "structured" | "text", prompt: Prompt, judged: Judged): Promise<Reading> {
     const { generateText, jsonSchema, NoObjectGeneratedError, Output } = await import("ai");
     const timeout = AbortSignal.timeout(this.#timeoutMs);
+    const { temperature, maxOutputTokens } = this.#sampling;
     const common = {
       model: this.#model,
       instructions: prompt.instructions,
       prompt: prompt.data,
       maxRetries: 0,
       abortSignal: AbortSignal.any([this.#signal, timeout]),
+      ...(temperature === undefined ? {} : { temperature }),
+      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     };
     try {
       const answer =
@@ -107,12 +133,6 @@ export class Judge {
       if (error.usage !== undefined) count(judged, error.usage);
       return readStructured(error.text ?? "", error.finishReason ?? "other");
     }
-  }
-
-  #redacted(text: string): string {
-    return this.#secrets
-      .reduce((redacted, secret) => redacted.replaceAll(secret, "[secret]"), text)
-      .slice(0, 500);
   }
 }
 

@@ -1,4 +1,6 @@
 import Bottleneck from "bottleneck";
+import { PerMinute } from "./per-minute.ts";
+import { sleep } from "./sleep.ts";
 
 /** Answers of a provider that say: later. */
 export interface Busy {
@@ -9,35 +11,67 @@ export interface Busy {
   again: boolean;
 }
 
+/** What a provider allows. */
+export interface Limits {
+  /** Calls at once. */
+  atOnce: number;
+  /** In any minute; null without a limit. */
+  requestsPerMinute?: number | null | undefined;
+  /** In any minute, in and out together; null without a limit. */
+  tokensPerMinute?: number | null | undefined;
+}
+
+/** A call that tells what it cost. */
+export interface Priced<T> {
+  answer: T;
+  /** Tokens, in and out together. */
+  tokens: number;
+}
+
 const FIRST_BACKOFF_MS = 500;
 const LAST_BACKOFF_MS = 60_000;
 const MOST_TRIES = 6;
 
 /**
- * Calls of a judge, at most so many at once. When a provider limits the rate, the number at once is halved and comes
- * back by one with each answer; a wait that it asks for is kept to by all.
+ * Calls of a judge, at most so many at once and in any minute. When a provider limits the rate, the number at once is
+ * halved and comes back by one with each answer; a wait that it asks for is kept to by all.
  */
 export class Pace {
   readonly #limiter: Bottleneck;
   readonly #most: number;
+  readonly #requests: PerMinute | null;
+  readonly #tokens: PerMinute | null;
   readonly #signal: AbortSignal;
   #atOnce: number;
   #notBefore = 0;
 
-  constructor(most: number, signal: AbortSignal) {
-    this.#most = most;
-    this.#atOnce = most;
+  constructor({ atOnce, requestsPerMinute, tokensPerMinute }: Limits, signal: AbortSignal) {
+    this.#most = atOnce;
+    this.#atOnce = atOnce;
+    this.#requests = requestsPerMinute == null ? null : new PerMinute(requestsPerMinute);
+    this.#tokens = tokensPerMinute == null ? null : new PerMinute(tokensPerMinute);
     this.#signal = signal;
-    this.#limiter = new Bottleneck({ maxConcurrent: most });
+    this.#limiter = new Bottleneck({ maxConcurrent: atOnce });
   }
 
-  /** Runs a call in its turn, again where `busy` says that this may help. */
-  async run<T>(call: () => Promise<T>, busy: (error: unknown) => Busy | null): Promise<T> {
+  /**
+   * Runs a call in its turn, again where `busy` says that this may help.
+   *
+   * @param expected tokens that it will cost, as far as that can be told before
+   */
+  async run<T>(
+    call: () => Promise<Priced<T>>,
+    busy: (error: unknown) => Busy | null,
+    expected: number,
+  ): Promise<T> {
     return await this.#limiter.schedule(async () => {
       for (let tries = 1; ; tries += 1) {
+        await this.#requests?.take(1, this.#signal);
+        const taken = await this.#tokens?.take(expected, this.#signal);
         await this.#wait();
         try {
-          const answer = await call();
+          const { answer, tokens } = await call();
+          if (taken !== undefined) taken.amount = tokens;
           this.#recover();
           return answer;
         } catch (error) {
@@ -55,8 +89,9 @@ export class Pace {
   }
 
   async #wait(): Promise<void> {
-    const left = this.#notBefore - Date.now();
-    if (left > 0) await sleep(left, this.#signal);
+    // Another's wait may have grown in the meantime.
+    for (let left = this.#notBefore - Date.now(); left > 0; left = this.#notBefore - Date.now())
+      await sleep(left, this.#signal);
     this.#signal.throwIfAborted();
   }
 
@@ -84,18 +119,4 @@ export function retryAfterMs(
   if (/^\d+(\.\d+)?$/.test(after)) return Number(after) * 1000;
   const date = Date.parse(after);
   return Number.isNaN(date) ? null : Math.max(0, date - now);
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", stop, { once: true });
-  });
 }

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import * as v from "valibot";
 import { parse as parseYaml } from "yaml";
 import { BatError, messageOf, type Problem, problemsError } from "../errors.ts";
-import { packageRoot } from "../package.ts";
+import type { PluginSource } from "../plugin/sources.ts";
 import { check } from "../schema.ts";
 import { digestOf } from "../store/atomic.ts";
 
@@ -32,23 +32,24 @@ export interface Rubric extends v.InferOutput<typeof FrontMatter> {
 }
 
 /**
- * The built-in rubrics and those of a project's `eval/rubrics/`, for a mode, by name.
+ * The rubrics of all sources for a mode (of every mode when it is null), by name. Those of a pack have its name before
+ * theirs.
  *
  * @throws BatError (code `plugin`) with everything that is wrong in any of the files
  */
-export async function loadRubrics(mode: "full" | "outcome", projectDir: string | null): Promise<Rubric[]> {
-  const folders = [
-    join(packageRoot, "rubrics"),
-    ...(projectDir === null ? [] : [join(projectDir, "eval", "rubrics")]),
-  ];
+export async function loadRubrics(
+  mode: "full" | "outcome" | null,
+  sources: readonly PluginSource[],
+): Promise<Rubric[]> {
   const rubrics: Rubric[] = [];
   const problems: Problem[] = [];
-  for (const folder of folders) {
-    const names = await readdir(folder).catch(() => [] as string[]);
-    for (const name of names.filter((one) => /^[^._].*\.md$/.test(one)).sort()) {
-      const file = join(folder, name);
+  for (const { folder, pack, title } of sources) {
+    const place = folder("rubrics");
+    for (const name of place === null ? [] : await rubricFiles(place, pack, title)) {
+      const file = join(place!, name);
       try {
-        rubrics.push(parseRubric(await readFile(file, "utf8"), file));
+        const rubric = parseRubric(await readFile(file, "utf8"), file);
+        rubrics.push(pack === null ? rubric : { ...rubric, name: `${pack}/${rubric.name}` });
       } catch (error) {
         const reasons =
           error instanceof BatError && error.problems.length > 0
@@ -58,9 +59,14 @@ export async function loadRubrics(mode: "full" | "outcome", projectDir: string |
       }
     }
   }
-  const chosen = rubrics.filter(({ modes }) => modes.includes(mode));
+  const chosen = mode === null ? rubrics : rubrics.filter(({ modes }) => modes.includes(mode));
   for (const [i, rubric] of chosen.entries()) {
-    const twin = chosen.slice(0, i).find(({ name, score }) => name === rubric.name || score === rubric.score);
+    const twin = chosen
+      .slice(0, i)
+      .find(
+        ({ name, score, modes }) =>
+          (name === rubric.name || score === rubric.score) && modes.some((one) => rubric.modes.includes(one)),
+      );
     if (twin !== undefined)
       problems.push({
         message: `Two rubrics have the name or score of "${rubric.name}": ${twin.file} and ${rubric.file}`,
@@ -68,6 +74,19 @@ export async function loadRubrics(mode: "full" | "outcome", projectDir: string |
   }
   if (problems.length > 0) throw problemsError("plugin", "Rubrics cannot be used:", problems);
   return chosen.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** A pack that says where its rubrics are must have them there. */
+async function rubricFiles(folder: string, pack: string | null, title: string): Promise<string[]> {
+  try {
+    const names = await readdir(folder);
+    return names.filter((one) => /^[^._].*\.md$/.test(one)).sort();
+  } catch (error) {
+    if (pack === null && (error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw new BatError("plugin", `Cannot read the rubrics of ${title}: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
 }
 
 function parseRubric(content: string, file: string): Rubric {

@@ -90,6 +90,15 @@ export interface ModelRequest {
   baseUrl: string | null;
   /** Null where there is none. Never to be put into a message. */
   apiKey: string | null;
+  /** Which of its APIs is wanted, of the provider's `apis`; null leaves it to the provider. */
+  api: string | null;
+  /** A variable of `judge.env`, the shell or the project's `.env`. */
+  variable(name: string): string | undefined;
+  /**
+   * Imports an npm package, the project's own where it has it, else the one beside bat. Throws a BatError that says how
+   * to install it where it is missing.
+   */
+  load(name: string): Promise<Record<string, unknown>>;
 }
 
 /** Where language models are had from; a judge is one. */
@@ -98,8 +107,12 @@ export interface ProviderPlugin {
   title: string;
   /** The usual variable of its key; null when it needs none. */
   keyVariable: string | null;
+  /** Other variables that hold secrets, so that no message shows what is in them. */
+  secretVariables?: readonly string[];
   /** npm package that it loads, where that is not one of bat's own; it is named when it is missing. */
   package?: string;
+  /** APIs that `judge.api` may choose between. */
+  apis?: readonly string[];
   /** The model, as the AI SDK has it. */
   model(request: ModelRequest): Promise<LanguageModel>;
 }

@@ -11,6 +11,7 @@ import type {
   ProviderPlugin,
   ReporterPlugin,
 } from "./define.ts";
+import { isPluginFile, pluginId } from "./files.ts";
 import type { PluginKind } from "./kind.ts";
 import type { PluginSource } from "./sources.ts";
 
@@ -37,11 +38,6 @@ export interface Loaded<D> {
 const EXTENSION = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
 const KINDS = new URL("./kinds/", import.meta.url);
 
-/** Whether a file in a plugin folder is a plugin: not private, not a test, not a declaration. */
-function isPluginFile(name: string): boolean {
-  return /\.m?[jt]s$/.test(name) && !/^[._]/.test(name) && !/_test\.m?[jt]s$|\.d\.m?ts$/.test(name);
-}
-
 async function kindOf(kind: string): Promise<PluginKind> {
   const module = (await import(new URL(`${kind}${EXTENSION}`, KINDS).href)) as { default: PluginKind };
   return module.default;
@@ -50,7 +46,7 @@ async function kindOf(kind: string): Promise<PluginKind> {
 /** Names of all kinds there are. */
 export async function kindNames(): Promise<string[]> {
   const names = (await readdir(fileURLToPath(KINDS))).filter(isPluginFile);
-  return names.map((name) => name.replace(/\.m?[jt]s$/, "")).sort();
+  return names.map(pluginId).sort();
 }
 
 /**
@@ -105,7 +101,7 @@ async function pluginFiles(kind: string, sources: readonly PluginSource[]) {
       throw new BatError("plugin", problem.message, { problems: [problem], cause: error });
     }
     for (const name of names) {
-      const id = name.replace(/\.m?[jt]s$/, "");
+      const id = pluginId(name);
       const file = join(folder, name);
       found.push({ id: source.pack === null ? id : `${source.pack}/${id}`, file, source: source.title });
     }

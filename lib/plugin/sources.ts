@@ -4,6 +4,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as v from "valibot";
 import { BatError, messageOf, type Problem, problemsError } from "../errors.ts";
+import { packageRoot } from "../package.ts";
 import { check } from "../schema.ts";
 import { API_VERSION } from "./define.ts";
 
@@ -20,6 +21,8 @@ export interface PluginSource {
 }
 
 const BUILT_IN = fileURLToPath(new URL("../../plugins", import.meta.url));
+/** Rubrics are text files, in folders of their own. */
+const RUBRICS = "rubrics";
 
 const PackSchema = v.looseObject({
   name: v.string(),
@@ -46,7 +49,12 @@ export function pluginSources({
   packs?: readonly string[];
 } = {}): PluginSource[] {
   const sources: PluginSource[] = [
-    { title: "built-in", pack: null, required: false, folder: (kind) => join(BUILT_IN, kind) },
+    {
+      title: "built-in",
+      pack: null,
+      required: false,
+      folder: (kind) => (kind === RUBRICS ? join(packageRoot, RUBRICS) : join(BUILT_IN, kind)),
+    },
   ];
   if (projectDir === undefined) return sources;
   resolveOwnNames();
@@ -54,7 +62,8 @@ export function pluginSources({
     title: "project",
     pack: null,
     required: false,
-    folder: (kind) => join(projectDir, "eval", "plugins", kind),
+    folder: (kind) =>
+      kind === RUBRICS ? join(projectDir, "eval", RUBRICS) : join(projectDir, "eval", "plugins", kind),
   });
   const problems: Problem[] = [];
   for (const pack of packs) {

@@ -20,6 +20,8 @@ interface ModelState {
   passed: number;
   failed: number;
   missing: number;
+  /** Episodes that wait for the judge; null without one. */
+  waiting: number | null;
   /** Since when its agent is being started; null once it is ready. */
   starting: number | null;
   error: boolean;
@@ -52,7 +54,7 @@ export class LiveProgress extends LineProgress {
   }
 
   override modelStarted({ model, planned, done }: Parameters<RunObserver["modelStarted"]>[0]): void {
-    const state = { name: printable(model), planned, done, passed: 0, failed: 0, missing: 0 };
+    const state = { name: printable(model), planned, done, passed: 0, failed: 0, missing: 0, waiting: null };
     this.#models.set(model, { ...state, starting: performance.now(), error: false });
   }
 
@@ -86,6 +88,11 @@ export class LiveProgress extends LineProgress {
       this.#failures = [...this.#failures, attemptLine(attempt, this.#models.size > 1)].slice(-MOST_FAILURES);
   }
 
+  override judged({ model, waiting }: { model: string; waiting: number }): void {
+    const state = this.#models.get(model);
+    if (state !== undefined) state.waiting = waiting;
+  }
+
   override [Symbol.dispose](): void {
     super[Symbol.dispose]();
     clearInterval(this.#timer);
@@ -106,7 +113,7 @@ export class LiveProgress extends LineProgress {
   }
 
   #modelLine(
-    { name, planned, done, passed, failed, missing, starting, error }: ModelState,
+    { name, planned, done, passed, failed, missing, waiting, starting, error }: ModelState,
     now: number,
   ): Line {
     const filled = planned === 0 ? 0 : Math.floor((done / planned) * BAR);
@@ -120,6 +127,7 @@ export class LiveProgress extends LineProgress {
     segments.push(["  "], [`${passed} passed`, "green"]);
     if (failed > 0) segments.push([", "], [`${failed} failed`, "red"]);
     if (missing > 0) segments.push([", "], [`${missing} not carried out`, "yellow"]);
+    if (waiting !== null && waiting > 0) segments.push([`, ${waiting} to be judged`, "dim"]);
     if (error) segments.push([", "], ["could not go on", "red"]);
     return segments;
   }

@@ -38,6 +38,7 @@ export class QuietProgress implements RunObserver, Disposable {
   modelReady(): void {}
   attemptStarted(): void {}
   attemptFinished(): void {}
+  judged(): void {}
   agentRestarted(): void {}
   runFinished(): void {}
   [Symbol.dispose](): void {}
@@ -101,6 +102,8 @@ export class LineProgress implements RunObserver, Disposable {
     const line = attemptLine(attempt, this.#severalModels);
     this.line(line.map(([text, style]) => (style === undefined ? text : this.paint(style, text))).join(""));
   }
+
+  judged(_judged: { model: string; waiting: number }): void {}
 
   agentRestarted({ exit, restarts, limit }: Parameters<RunObserver["agentRestarted"]>[0]): void {
     this.line(

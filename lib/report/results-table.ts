@@ -6,6 +6,7 @@ import { printable } from "../text/printable.ts";
 import { failureLines } from "./failures.ts";
 import { duration, percent } from "./format.ts";
 import { type Painter, painter } from "./paint.ts";
+import { scoreLines } from "./score-lines.ts";
 
 /** Beyond this many tasks only those that did not pass every attempt have a line of their own. */
 const MOST_ROWS = 40;
@@ -90,13 +91,6 @@ function modelLines(model: ModelResult, width: number, paint: Painter): string[]
       `  The agent died and was started anew ${model.restarts === 1 ? "once" : `${model.restarts} times`}`,
     );
   return lines;
-}
-
-/** The judge's mean scores, each with how many episodes have one. */
-function scoreLines({ qualitative }: ModelResult): string[] {
-  return Object.entries(qualitative).map(
-    ([field, { avg, count }]) => `  ${field}: ${avg.toFixed(2)} (${count} episode${count === 1 ? "" : "s"})`,
-  );
 }
 
 function tableLines(columns: readonly Column[], rows: readonly Row[], limit: number): string[] {

@@ -1,14 +1,23 @@
 import { defineProvider } from "../../lib/plugin/define.ts";
 import { compatible } from "./_compatible.ts";
 
-/** OpenAI's own API; with a base URL, any server that has its chat completions. */
+/**
+ * OpenAI's own API, by default its responses; with a base URL, any server that has its chat completions. `judge.api`
+ * chooses the other one.
+ */
 export default defineProvider({
   apiVersion: 1,
   title: "OpenAI",
   keyVariable: "OPENAI_API_KEY",
+  apis: ["responses", "chat"],
   async model(request) {
-    if (request.baseUrl !== null) return await compatible("openai", request.baseUrl, request);
+    const { model, baseUrl, apiKey, api } = request;
+    if (baseUrl !== null && api !== "responses") return await compatible("openai", baseUrl, request);
     const { createOpenAI } = await import("@ai-sdk/openai");
-    return createOpenAI(request.apiKey === null ? {} : { apiKey: request.apiKey })(request.model);
+    const openai = createOpenAI({
+      ...(apiKey === null ? {} : { apiKey }),
+      ...(baseUrl === null ? {} : { baseURL: baseUrl.replace(/\/+$/, "") }),
+    });
+    return api === "chat" ? openai.chat(model) : openai.responses(model);
   },
 });

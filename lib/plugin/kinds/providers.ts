@@ -8,7 +8,9 @@ export default {
     apiVersion,
     title: v.string(),
     keyVariable: v.nullable(v.string()),
+    secretVariables: v.optional(v.array(v.string())),
     package: v.optional(v.string()),
+    apis: v.optional(v.array(v.string())),
     model: functionValue,
   }),
 } satisfies PluginKind;

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Pace, type Priced } from "./pace.ts";
+import { PerMinute } from "./per-minute.ts";
+
+const { signal } = new AbortController();
+
+test("no window of a minute holds more than is allowed, wherever it begins", async () => {
+  const windowMs = 200;
+  const limit = new PerMinute(5, windowMs);
+  const times: number[] = [];
+  await Promise.all(
+    Array.from({ length: 17 }, async () => {
+      times.push((await limit.take(1, signal)).at);
+    }),
+  );
+  times.sort((a, b) => a - b);
+  for (const [i, time] of times.entries()) {
+    const within = times.slice(i).filter((one) => one < time + windowMs);
+    assert.ok(within.length <= 5, `${within.length} within ${windowMs} ms`);
+  }
+  assert.ok(times.at(-1)! - times[0]! >= 3 * windowMs);
+});
+
+test("amounts count, the real one once it is known, and one beyond the limit waits until it is alone", async () => {
+  const limit = new PerMinute(100, 150);
+  const first = await limit.take(60, signal);
+  first.amount = 10;
+  const second = await limit.take(85, signal);
+  assert.ok(second.at - first.at < 100, "the first cost less than was thought");
+  const third = await limit.take(1_000, signal);
+  assert.ok(third.at - second.at >= 149);
+});
+
+test("a stop waits for no limit", async () => {
+  const stop = new AbortController();
+  const limit = new PerMinute(1);
+  await limit.take(1, stop.signal);
+  const waiting = [limit.take(1, stop.signal), limit.take(1, stop.signal)];
+  const begun = performance.now();
+  stop.abort(new Error("stopped"));
+  for (const one of waiting) await assert.rejects(one, { message: "stopped" });
+  assert.ok(performance.now() - begun < 1_000);
+});
+
+test("a stop ends waits for a busy provider, and calls that have not begun never do", async () => {
+  const stop = new AbortController();
+  const pace = new Pace({ atOnce: 1 }, stop.signal);
+  let calls = 0;
+  const busy = () => ({ status: 429, retryAfterMs: 60_000, again: true });
+  const call = (): Promise<Priced<number>> => {
+    calls += 1;
+    setTimeout(() => stop.abort(new Error("stopped")), 20);
+    return Promise.reject(new Error("busy"));
+  };
+  const all = [pace.run(call, busy, 1), pace.run(call, busy, 1)];
+  for (const one of all) await assert.rejects(one, { message: "stopped" });
+  assert.equal(calls, 1);
+});
