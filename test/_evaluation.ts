@@ -41,6 +41,18 @@ export class Evaluation implements Disposable {
       models: ["scripted:one"],
       ...more,
     };
+    this.configure(config);
+  }
+
+  /** What stands in `eval.yaml`. */
+  settings(): Record<string, unknown> {
+    return JSON.parse(readFileSync(join(this.folder, "eval", "eval.yaml"), "utf8")) as Record<
+      string,
+      unknown
+    >;
+  }
+
+  configure(config: Record<string, unknown>): void {
     // JSON is YAML.
     writeFileSync(join(this.folder, "eval", "eval.yaml"), JSON.stringify(config));
   }

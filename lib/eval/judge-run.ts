@@ -64,12 +64,14 @@ export async function judgeRun(input: JudgeRunInput, world: World): Promise<numb
   // A budget is one of a judging: what an earlier one took is not counted.
   state.judgeTokens = 0;
   let notJudged = 0;
+  let stopped: string | null = null;
   for (const model of plan.models.keys()) {
     const judging = new Judging({ folder, state, tasks, panel, cache, maxTokens, signal: world.signal });
     judging.addOpen(model, { all: true });
     await judging.drain();
     world.signal.throwIfAborted();
     notJudged += judging.open;
+    stopped ??= judging.stopped;
     results.push(await modelResult(folder, state, model, world.now, calibration));
   }
   world.stdout.write(
@@ -80,7 +82,7 @@ export async function judgeRun(input: JudgeRunInput, world: World): Promise<numb
   if (notJudged === 0) return 0;
   throw new BatError(
     "run",
-    `${notJudged} episodes were not judged: budget.max_judge_tokens is used up (${state.judgeTokens} of ${maxTokens}); with a higher one, judge again: answers are kept`,
+    `${notJudged} episodes were not judged: ${stopped}; when that is mended, judge again: answers are kept`,
   );
 }
 

@@ -70,10 +70,13 @@ export class Judging {
     }
   }
 
-  /** Whether `budget.max_judge_tokens` is used up. */
-  get isSpent(): boolean {
-    const { maxTokens, state } = this.#input;
-    return maxTokens !== null && state.judgeTokens >= maxTokens;
+  /** Why nothing more is judged though episodes wait: the budget is used up, or a judge is down. */
+  get stopped(): string | null {
+    const { maxTokens, state, panel } = this.#input;
+    if (maxTokens !== null && state.judgeTokens >= maxTokens)
+      return `budget.max_judge_tokens is used up (${state.judgeTokens} of ${maxTokens})`;
+    const down = panel.judges.find(({ judge }) => judge.down !== null);
+    return down === undefined ? null : `${down.name} does not answer: ${down.judge.down}`;
   }
 
   /** Episodes that wait or are being judged. */
@@ -88,7 +91,7 @@ export class Judging {
   }
 
   #start(): void {
-    while (this.#working.size < this.#atOnce && !this.isSpent) {
+    while (this.#working.size < this.#atOnce && this.stopped === null) {
       if (this.#broken !== null || this.#input.signal.aborted) return;
       const next = this.#waiting.shift();
       if (next === undefined) return;

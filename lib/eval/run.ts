@@ -178,14 +178,15 @@ async function resultOf(input: RunInput, stop: StopReason | null, elapsed: numbe
 }
 
 /** Episodes that the judge did not come to. A run that was stopped says so itself. */
-function judgeProblems({ folder, state, judge }: RunInput, stop: StopReason | null): string[] {
+function judgeProblems(input: RunInput, stop: StopReason | null): string[] {
+  const { folder, state, judge } = input;
   if (judge === null || stop?.kind === "interrupted") return [];
   const open = [...state.keys()].filter((key) => state.isClosed(key) && !state.isJudged(key)).length;
   if (open === 0) return [];
-  const { judgeTokens } = state;
   const all = folder.plan.planned;
+  const why = new Judging({ ...input, ...judge }).stopped ?? "the run was stopped";
   return [
-    `${open} of ${all} episodes were not judged: budget.max_judge_tokens is used up (${judgeTokens} of ${judge.maxTokens}); with a higher one, \`bat eval resume\` or \`bat eval judge\` goes on`,
+    `${open} of ${all} episodes were not judged: ${why}; when that is mended, \`bat eval resume\` goes on`,
   ];
 }
 

@@ -29,6 +29,12 @@ const SCHEMA = {
 } as const;
 
 const LONGEST_REASON = 500;
+/** So many questions in a row without an answer: the judge is down. */
+const GIVEN_UP_AFTER = 32;
+const TRIES_AFTER_TIMEOUT = 2;
+
+class NoAnswerInTime extends Error {}
+
 /** A guess for the limit of tokens per minute, set right by the answer. */
 const CHARS_PER_TOKEN = 4;
 const USUAL_ANSWER = 300;
@@ -43,6 +49,9 @@ export class Judge {
   readonly #redactor: Redactor;
   /** Rubrics whose answers only plain text gave. */
   readonly #plain = new Set<string>();
+  /** Questions in a row that no server answered, and what became of the last one. */
+  #silence = 0;
+  #trouble = "";
 
   constructor(given: {
     model: LanguageModel;
@@ -84,6 +93,11 @@ export class Judge {
     return { ...judged, reasoning: `No score: ${this.#redactor.errors(why).slice(0, LONGEST_REASON)}` };
   }
 
+  /** What is wrong with a judge that has answered nothing for so long that asking on is of no use; null while it answers. */
+  get down(): string | null {
+    return this.#silence < GIVEN_UP_AFTER ? null : this.#trouble;
+  }
+
   async #request(
     way: "structured" | "text",
     prompt: Prompt,
@@ -97,12 +111,20 @@ export class Judge {
       return { answer, tokens: used() - before };
     };
     try {
-      return await this.#pace.run(priced, busyOf, expected);
+      const answer = await this.#pace.run(priced, busyOf, expected);
+      this.#silence = 0;
+      return answer;
     } catch (error) {
       this.#signal.throwIfAborted();
       const { statusCode, message } = error as { statusCode?: number; message: string };
       const status = statusCode === undefined ? "" : `HTTP ${statusCode}: `;
-      return { ok: false, why: `${status}${message}`, final: isFinal(error) };
+      const why = `${status}${message}`;
+      const final = isFinal(error);
+      if (final) {
+        this.#silence += 1;
+        this.#trouble = this.#redactor.errors(why).slice(0, LONGEST_REASON);
+      } else this.#silence = 0;
+      return { ok: false, why, final };
     }
   }
 
@@ -128,7 +150,7 @@ export class Judge {
       const read = way === "text" ? readPlain : readStructured;
       return read(answer.text, answer.finishReason);
     } catch (error) {
-      if (timeout.aborted) return { ok: false, why: `no answer within ${this.#timeoutMs / 1000} s` };
+      if (timeout.aborted) throw new NoAnswerInTime(`no answer within ${this.#timeoutMs / 1000} s`);
       if (!NoObjectGeneratedError.isInstance(error)) throw error;
       if (error.usage !== undefined) count(judged, error.usage);
       return readStructured(error.text ?? "", error.finishReason ?? "other");
@@ -154,11 +176,20 @@ interface CallError {
 /** Too many requests, a server's own trouble, a broken connection: worth asking again; a spent quota is not. */
 function busyOf(error: unknown): Busy | null {
   const { statusCode, responseHeaders, responseBody, isRetryable } = error as CallError;
-  if (statusCode === undefined)
-    return isRetryable === true ? { status: null, retryAfterMs: null, again: true } : null;
+  const broken = { status: null, retryAfterMs: null, again: true };
+  if (error instanceof NoAnswerInTime) return { ...broken, most: TRIES_AFTER_TIMEOUT };
+  if (statusCode === undefined) return isRetryable === true ? broken : null;
+  if (statusCode === 200 && isBroken(error)) return broken;
   if (statusCode !== 429 && statusCode < 500) return null;
   const spent = /insufficient_quota/.test(responseBody ?? "");
   return { status: statusCode, retryAfterMs: retryAfterMs(responseHeaders, Date.now()), again: !spent };
+}
+
+/** Whether an answer that began well ended before it was whole. */
+function isBroken(error: unknown): boolean {
+  const { cause } = error as { cause?: { code?: string; cause?: { code?: string } } };
+  const code = cause?.code ?? cause?.cause?.code ?? "";
+  return code.startsWith("UND_ERR_") || code === "ECONNRESET" || code === "EPIPE";
 }
 
 /** Whether asking in another way is of no use either: no key, no right, no such model, no money, nobody there. */

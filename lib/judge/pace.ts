@@ -9,6 +9,8 @@ export interface Busy {
   retryAfterMs: number | null;
   /** Whether it is worth asking again at all. */
   again: boolean;
+  /** Tries in all, where they are to be fewer than usual. */
+  most?: number;
 }
 
 /** What a provider allows. */
@@ -44,6 +46,8 @@ export class Pace {
   readonly #signal: AbortSignal;
   #atOnce: number;
   #notBefore = 0;
+  /** The last call that was tried as often as it may be had no answer: others need not try as often. */
+  #down = false;
 
   constructor({ atOnce, requestsPerMinute, tokensPerMinute }: Limits, signal: AbortSignal) {
     this.#most = atOnce;
@@ -72,11 +76,17 @@ export class Pace {
         try {
           const { answer, tokens } = await call();
           if (taken !== undefined) taken.amount = tokens;
+          this.#down = false;
           this.#recover();
           return answer;
         } catch (error) {
           const told = busy(error);
-          if (told === null || !told.again || tries >= MOST_TRIES || this.#signal.aborted) throw error;
+          if (told === null || !told.again || this.#signal.aborted) throw error;
+          const most = this.#down ? 1 : (told.most ?? MOST_TRIES);
+          if (tries >= most) {
+            this.#down = told.status !== 429;
+            throw error;
+          }
           if (told.status === 429) this.#slowDown();
           const backoff =
             Math.min(FIRST_BACKOFF_MS * 2 ** (tries - 1), LAST_BACKOFF_MS) * (0.5 + Math.random() / 2);

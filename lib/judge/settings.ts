@@ -144,6 +144,12 @@ async function readyJudge(
     );
   }
   const baseUrl = config.base_url == null ? null : expandEnv(config.base_url, env);
+  if (baseUrl !== null && !/^https?:$/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : "")) {
+    throw new BatError(
+      "config",
+      `judge.base_url: Expected a URL with http or https, found "${withoutSecrets(config.base_url ?? "")}"${config.base_url === baseUrl ? "" : ", which names a variable that holds none"}`,
+    );
+  }
   const api = apiOf(config, definition);
   const secretNames = [...Object.keys(own), ...(definition.secretVariables ?? [])];
   const redactor = new Redactor([apiKey, ...secretNames.map(lookUp), ...secretsInUrl(baseUrl)]);
@@ -174,7 +180,13 @@ async function readyJudge(
     repeats: config.repeats ?? 1,
     maxTrajectoryChars: config.max_trajectory_chars ?? TRAJECTORY_CHARS,
     prompts: config.prompts ?? {},
-    identity: [config.provider, config.model, withoutSecrets(baseUrl), api ?? "", JSON.stringify(sampling)],
+    identity: [
+      config.provider,
+      config.model,
+      redactor.errors(withoutSecrets(baseUrl)),
+      api ?? "",
+      JSON.stringify(sampling),
+    ],
   };
 }
 

@@ -25,7 +25,7 @@ function detailLines(rubric: RubricResult | undefined): string[] {
   const lines: string[] = [];
   if (missing !== null)
     lines.push(
-      `${missing.count} episode${missing.count === 1 ? "" : "s"} without a score: ${printable(missing.reason)}`,
+      `${missing.count} episode${missing.count === 1 ? "" : "s"} without a score: ${printable(missing.reason)} (\`bat eval judge\` asks again)`,
     );
   if (disagreement !== null) lines.push(`the judges differ by ${disagreement.toFixed(2)} on average`);
   if (self_disagreement !== null)
