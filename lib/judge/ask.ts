@@ -1,6 +1,7 @@
 import type { LanguageModel } from "ai";
 import { BatError } from "../errors.ts";
 import { type Reading, readPlain, readStructured, type Score } from "./answer.ts";
+import { NoAnswerInTime, withTimeout } from "./limited-fetch.ts";
 import { type Busy, type Pace, retryAfterMs } from "./pace.ts";
 import type { Prompt } from "./prompt.ts";
 import type { Redactor } from "./redact.ts";
@@ -33,7 +34,14 @@ const LONGEST_REASON = 500;
 const GIVEN_UP_AFTER = 32;
 const TRIES_AFTER_TIMEOUT = 2;
 
-class NoAnswerInTime extends Error {}
+let loaded: Promise<typeof import("ai")> | undefined;
+
+/** The AI SDK, loaded with the first question. It must not write its warnings among our lines. */
+function sdk(): Promise<typeof import("ai")> {
+  Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
+  loaded ??= import("ai");
+  return loaded;
+}
 
 /** A guess for the limit of tokens per minute, set right by the answer. */
 const CHARS_PER_TOKEN = 4;
@@ -44,6 +52,7 @@ export class Judge {
   readonly #model: LanguageModel;
   readonly #pace: Pace;
   readonly #timeoutMs: number;
+  readonly #limitsItself: boolean;
   readonly #sampling: Sampling;
   readonly #signal: AbortSignal;
   readonly #redactor: Redactor;
@@ -57,6 +66,8 @@ export class Judge {
     model: LanguageModel;
     pace: Pace;
     timeoutMs: number;
+    /** Whether the model makes its requests with the limited `fetch`, which holds a place and keeps the time. */
+    limitsItself: boolean;
     sampling?: Sampling;
     signal: AbortSignal;
     redactor: Redactor;
@@ -64,6 +75,7 @@ export class Judge {
     this.#model = given.model;
     this.#pace = given.pace;
     this.#timeoutMs = given.timeoutMs;
+    this.#limitsItself = given.limitsItself;
     this.#sampling = given.sampling ?? {};
     this.#signal = given.signal;
     this.#redactor = given.redactor;
@@ -129,15 +141,26 @@ export class Judge {
   }
 
   async #call(way: "structured" | "text", prompt: Prompt, judged: Judged): Promise<Reading> {
-    const { generateText, jsonSchema, NoObjectGeneratedError, Output } = await import("ai");
-    const timeout = AbortSignal.timeout(this.#timeoutMs);
+    if (this.#limitsItself) return await this.#generate(way, prompt, judged, this.#signal);
+    return await this.#pace.slots.hold(this.#signal, () =>
+      withTimeout(this.#timeoutMs, this.#signal, (signal) => this.#generate(way, prompt, judged, signal)),
+    );
+  }
+
+  async #generate(
+    way: "structured" | "text",
+    prompt: Prompt,
+    judged: Judged,
+    abortSignal: AbortSignal,
+  ): Promise<Reading> {
+    const { generateText, jsonSchema, NoObjectGeneratedError, Output } = await sdk();
     const { temperature, maxOutputTokens } = this.#sampling;
     const common = {
       model: this.#model,
       instructions: prompt.instructions,
       prompt: prompt.data,
       maxRetries: 0,
-      abortSignal: AbortSignal.any([this.#signal, timeout]),
+      abortSignal,
       ...(temperature === undefined ? {} : { temperature }),
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     };
@@ -150,7 +173,6 @@ export class Judge {
       const read = way === "text" ? readPlain : readStructured;
       return read(answer.text, answer.finishReason);
     } catch (error) {
-      if (timeout.aborted) throw new NoAnswerInTime(`no answer within ${this.#timeoutMs / 1000} s`);
       if (!NoObjectGeneratedError.isInstance(error)) throw error;
       if (error.usage !== undefined) count(judged, error.usage);
       return readStructured(error.text ?? "", error.finishReason ?? "other");

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
+import Bottleneck from "bottleneck";
 import type { World } from "../cli/command.ts";
 import { columnsText } from "../cli/layout.ts";
 import { BatError } from "../errors.ts";
@@ -49,7 +50,8 @@ interface RubricReport extends Agreement {
 }
 
 const MOST_WORST = 5;
-const AT_ONCE = 8;
+/** Labels that are looked at at once; calls of the judge are paced by itself. */
+const AT_ONCE = 16;
 
 /** Measures how far a judge agrees with human labels, shows it, and writes the calibration that reports use. */
 export async function calibrate(input: CalibrateInput, world: World): Promise<void> {
@@ -105,16 +107,15 @@ async function scoresFor(
 ): Promise<Scored[]> {
   const panel = input.ask ? await project.panel(input.model) : null;
   const cache = new AnswerCache(join(project.dir, project.config.outputDir, ".judge-cache"), true);
-  const scored: Scored[] = new Array(labels.length);
-  let next = 0;
-  const worker = async () => {
-    for (let i = next++; i < labels.length; i = next++) {
-      world.signal.throwIfAborted();
-      scored[i] = await scoreFor(labels[i]!, file, project, panel, cache, world);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return scored;
+  const limiter = new Bottleneck({ maxConcurrent: AT_ONCE });
+  return await Promise.all(
+    labels.map((label) =>
+      limiter.schedule(() => {
+        world.signal.throwIfAborted();
+        return scoreFor(label, file, project, panel, cache, world);
+      }),
+    ),
+  );
 }
 
 async function scoreFor(

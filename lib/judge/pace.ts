@@ -1,6 +1,6 @@
-import Bottleneck from "bottleneck";
 import { PerMinute } from "./per-minute.ts";
 import { sleep } from "./sleep.ts";
+import { Slots } from "./slots.ts";
 
 /** Answers of a provider that say: later. */
 export interface Busy {
@@ -39,27 +39,24 @@ const MOST_TRIES = 6;
  * halved and comes back by one with each answer; a wait that it asks for is kept to by all.
  */
 export class Pace {
-  readonly #limiter: Bottleneck;
-  readonly #most: number;
+  /** Places of calls; who makes the request holds one for it. */
+  readonly slots: Slots;
   readonly #requests: PerMinute | null;
   readonly #tokens: PerMinute | null;
   readonly #signal: AbortSignal;
-  #atOnce: number;
   #notBefore = 0;
   /** The last call that was tried as often as it may be had no answer: others need not try as often. */
   #down = false;
 
   constructor({ atOnce, requestsPerMinute, tokensPerMinute }: Limits, signal: AbortSignal) {
-    this.#most = atOnce;
-    this.#atOnce = atOnce;
+    this.slots = new Slots(atOnce);
     this.#requests = requestsPerMinute == null ? null : new PerMinute(requestsPerMinute);
     this.#tokens = tokensPerMinute == null ? null : new PerMinute(tokensPerMinute);
     this.#signal = signal;
-    this.#limiter = new Bottleneck({ maxConcurrent: atOnce });
   }
 
   /**
-   * Runs a call in its turn, again where `busy` says that this may help.
+   * Makes a call when it may be made, again where `busy` says that this may help.
    *
    * @param expected tokens that it will cost, as far as that can be told before
    */
@@ -68,34 +65,38 @@ export class Pace {
     busy: (error: unknown) => Busy | null,
     expected: number,
   ): Promise<T> {
-    return await this.#limiter.schedule(async () => {
-      for (let tries = 1; ; tries += 1) {
-        await this.#requests?.take(1, this.#signal);
-        const taken = await this.#tokens?.take(expected, this.#signal);
-        await this.#wait();
-        try {
-          const { answer, tokens } = await call();
-          if (taken !== undefined) taken.amount = tokens;
-          this.#down = false;
-          this.#recover();
-          return answer;
-        } catch (error) {
-          const told = busy(error);
-          if (told === null || !told.again || this.#signal.aborted) throw error;
-          const most = this.#down ? 1 : (told.most ?? MOST_TRIES);
-          if (tries >= most) {
-            this.#down = told.status !== 429;
-            throw error;
-          }
-          if (told.status === 429) this.#slowDown();
-          const backoff =
-            Math.min(FIRST_BACKOFF_MS * 2 ** (tries - 1), LAST_BACKOFF_MS) * (0.5 + Math.random() / 2);
-          const pause = told.retryAfterMs ?? backoff;
-          if (told.status === 429) this.#notBefore = Math.max(this.#notBefore, Date.now() + pause);
-          else await sleep(pause, this.#signal);
+    for (let tries = 1; ; tries += 1) {
+      await this.#requests?.take(1, this.#signal);
+      const taken = await this.#tokens?.take(expected, this.#signal);
+      await this.#wait();
+      try {
+        const { answer, tokens } = await call();
+        if (taken !== undefined) taken.amount = tokens;
+        this.#down = false;
+        this.slots.recover();
+        return answer;
+      } catch (error) {
+        const told = busy(error);
+        if (told === null || !told.again || this.#signal.aborted) throw error;
+        const most = this.#down ? 1 : (told.most ?? MOST_TRIES);
+        if (tries >= most) {
+          this.#down = told.status !== 429;
+          throw error;
         }
+        await this.#backOff(told, tries);
       }
-    });
+    }
+  }
+
+  async #backOff({ status, retryAfterMs }: Busy, tries: number): Promise<void> {
+    const usual = Math.min(FIRST_BACKOFF_MS * 2 ** (tries - 1), LAST_BACKOFF_MS) * (0.5 + Math.random() / 2);
+    const pause = retryAfterMs ?? usual;
+    if (status !== 429) {
+      await sleep(pause, this.#signal);
+      return;
+    }
+    this.slots.halve();
+    this.#notBefore = Math.max(this.#notBefore, Date.now() + pause);
   }
 
   async #wait(): Promise<void> {
@@ -103,17 +104,6 @@ export class Pace {
     for (let left = this.#notBefore - Date.now(); left > 0; left = this.#notBefore - Date.now())
       await sleep(left, this.#signal);
     this.#signal.throwIfAborted();
-  }
-
-  #slowDown(): void {
-    this.#atOnce = Math.max(1, Math.floor(this.#atOnce / 2));
-    this.#limiter.updateSettings({ maxConcurrent: this.#atOnce });
-  }
-
-  #recover(): void {
-    if (this.#atOnce >= this.#most) return;
-    this.#atOnce += 1;
-    this.#limiter.updateSettings({ maxConcurrent: this.#atOnce });
   }
 }
 

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Pace, type Priced } from "./pace.ts";
 import { PerMinute } from "./per-minute.ts";
+import { sleep } from "./sleep.ts";
+import { Slots } from "./slots.ts";
 
 const { signal } = new AbortController();
 
@@ -53,7 +55,53 @@ test("a stop ends waits for a busy provider, and calls that have not begun never
     setTimeout(() => stop.abort(new Error("stopped")), 20);
     return Promise.reject(new Error("busy"));
   };
-  const all = [pace.run(call, busy, 1), pace.run(call, busy, 1)];
+  const held = () => pace.slots.hold(stop.signal, call);
+  const all = [pace.run(held, busy, 1), sleep(5, signal).then(() => pace.run(held, busy, 1))];
   for (const one of all) await assert.rejects(one, { message: "stopped" });
   assert.equal(calls, 1);
+});
+
+test("places are held by no more than are allowed, in order, and given back whatever happens", async () => {
+  const slots = new Slots(3);
+  const order: number[] = [];
+  let open = 0;
+  let most = 0;
+  const all = Array.from({ length: 20 }, (_, i) =>
+    slots.hold(signal, async () => {
+      order.push(i);
+      open += 1;
+      most = Math.max(most, open);
+      await sleep(2, signal);
+      open -= 1;
+      if (i % 4 === 0) throw new Error("broken");
+    }),
+  );
+  const ended = await Promise.allSettled(all);
+  assert.deepEqual([most, open], [3, 0]);
+  assert.deepEqual(
+    order,
+    [...order].sort((a, b) => a - b),
+  );
+  assert.equal(ended.filter(({ status }) => status === "rejected").length, 5);
+});
+
+test("a limited provider gets half as much at once, and one more with each answer", async () => {
+  const slots = new Slots(8);
+  slots.halve();
+  slots.halve();
+  let open = 0;
+  const most: number[] = [];
+  await Promise.all(
+    Array.from({ length: 12 }, (_, i) =>
+      slots.hold(signal, async () => {
+        open += 1;
+        most.push(open);
+        await sleep(2, signal);
+        open -= 1;
+        if (i === 5) slots.recover();
+      }),
+    ),
+  );
+  assert.equal(Math.max(...most.slice(0, 6)), 2);
+  assert.equal(Math.max(...most), 3);
 });

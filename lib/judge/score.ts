@@ -99,10 +99,10 @@ async function askRepeatedly(
     Array.from({ length: repeats }, async (_, repeat): Promise<Answer> => {
       const prompt = buildPrompt(rubric, episode, task, settings);
       const key = [...identity, rubric.digest, prompt.digest, String(repeat)];
-      const known = await cache.get(key);
+      const known = cache.get(key);
       if (known !== null) return { ...known, known: true };
       const judged = await judge.ask(rubric.name, prompt);
-      await cache.put(key, judged);
+      cache.put(key, judged);
       return { ...judged, known: false };
     }),
   );

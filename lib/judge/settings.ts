@@ -6,6 +6,7 @@ import { expandEnv } from "../text/expand.ts";
 import { didYouMean } from "../text/nearest.ts";
 import { withoutSecrets } from "../text/url.ts";
 import { Judge } from "./ask.ts";
+import { limitedFetch } from "./limited-fetch.ts";
 import { loadPackage } from "./load-package.ts";
 import { Pace } from "./pace.ts";
 import { loadPrices, type Prices } from "./prices.ts";
@@ -154,8 +155,7 @@ async function readyJudge(
   const secretNames = [...Object.keys(own), ...(definition.secretVariables ?? [])];
   const redactor = new Redactor([apiKey, ...secretNames.map(lookUp), ...secretsInUrl(baseUrl)]);
   const load = (name: string) => loadPackage(name, dir);
-  const request = { model: config.model, baseUrl, apiKey, api, variable: lookUp, load };
-  const model = await definition.model(request);
+  const timeoutMs = (config.timeout_s ?? TIMEOUT_S) * 1000;
   const pace = new Pace(
     {
       atOnce: config.concurrency ?? AT_ONCE,
@@ -164,6 +164,19 @@ async function readyJudge(
     },
     signal,
   );
+  let limitsItself = false;
+  const model = await definition.model({
+    model: config.model,
+    baseUrl,
+    apiKey,
+    api,
+    variable: lookUp,
+    load,
+    get fetch() {
+      limitsItself = true;
+      return limitedFetch(pace.slots, timeoutMs, signal);
+    },
+  });
   const sampling = {
     temperature: config.temperature ?? undefined,
     maxOutputTokens: config.max_output_tokens ?? undefined,
@@ -172,7 +185,8 @@ async function readyJudge(
     judge: new Judge({
       model,
       pace,
-      timeoutMs: (config.timeout_s ?? TIMEOUT_S) * 1000,
+      timeoutMs,
+      limitsItself,
       sampling,
       signal,
       redactor,

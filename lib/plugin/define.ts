@@ -92,6 +92,11 @@ export interface ModelRequest {
   apiKey: string | null;
   /** Which of its APIs is wanted, of the provider's `apis`; null leaves it to the provider. */
   api: string | null;
+  /**
+   * To be given to the model's library where it takes one: it keeps the number of requests at once and their time limit.
+   * Without it whole calls are limited instead, which is slower.
+   */
+  readonly fetch: typeof fetch;
   /** A variable of `judge.env`, the shell or the project's `.env`. */
   variable(name: string): string | undefined;
   /**

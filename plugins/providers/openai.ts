@@ -11,10 +11,11 @@ export default defineProvider({
   keyVariable: "OPENAI_API_KEY",
   apis: ["responses", "chat"],
   async model(request) {
-    const { model, baseUrl, apiKey, api } = request;
+    const { model, baseUrl, apiKey, api, fetch } = request;
     if (baseUrl !== null && api !== "responses") return await compatible("openai", baseUrl, request);
     const { createOpenAI } = await import("@ai-sdk/openai");
     const openai = createOpenAI({
+      fetch,
       ...(apiKey === null ? {} : { apiKey }),
       ...(baseUrl === null ? {} : { baseURL: baseUrl.replace(/\/+$/, "") }),
     });

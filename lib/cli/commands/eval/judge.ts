@@ -1,4 +1,5 @@
 import { defineCommand } from "../../command.ts";
+import { keepHeapSmall } from "../../small-heap.ts";
 
 export default defineCommand({
   summary: "Score a finished run with the judge, without the agent",
@@ -15,6 +16,7 @@ export default defineCommand({
     { command: "bat eval judge --rubric tone --no-judge-cache", does: "Ask one rubric anew" },
   ],
   async run({ args, flags }, world) {
+    keepHeapSmall();
     const [{ judgeRun }, { findRun }] = await Promise.all([
       import("../../../eval/judge-run.ts"),
       import("../../../eval/find-run.ts"),
