@@ -12,6 +12,7 @@ import type { Episode } from "../lib/eval/episode.ts";
 import type { RunResult } from "../lib/eval/observer.ts";
 import { configWithTelemetry } from "../lib/project/config-copy.ts";
 import { BAT, exitOf } from "./_evaluation.ts";
+import { uvExports } from "./_uv.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** Kept from one run of the tests to the next, so that only the first one installs. */
@@ -34,7 +35,7 @@ export class Lab implements Disposable {
   static async prepare(): Promise<Lab> {
     const env: NodeJS.ProcessEnv = {
       ...process.env,
-      ...uvExports(),
+      ...uvExports(cache),
       UV_PROJECT_ENVIRONMENT: join(cache, "env"),
     };
     delete env.NODE_TEST_CONTEXT;
@@ -84,11 +85,20 @@ export class Lab implements Disposable {
     }
   }
 
-  writeEvaluation(agent: string, tasks: unknown, settings: object, models: unknown[] = [this.model]): void {
+  writeEvaluation(
+    agent: string,
+    tasks: unknown,
+    settings: object,
+    models: unknown[] = [this.model],
+    more: object = {},
+  ): void {
     mkdirSync(this.path(agent, "eval", "input"), { recursive: true });
     writeFileSync(this.path(agent, "eval", "input", "tasks.json"), JSON.stringify(tasks));
     // JSON is YAML.
-    writeFileSync(this.path(agent, "eval", "eval.yaml"), JSON.stringify({ evaluation: settings, models }));
+    writeFileSync(
+      this.path(agent, "eval", "eval.yaml"),
+      JSON.stringify({ evaluation: settings, models, ...more }),
+    );
   }
 
   /** `bat eval run AGENT --json`, with its result. */
@@ -150,15 +160,6 @@ export class Lab implements Disposable {
   [Symbol.dispose](): void {
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-/** PATH with uv and a Python that fits, from tools/uv.sh. */
-function uvExports(): NodeJS.ProcessEnv {
-  const script = `eval "$(bash tools/uv.sh '${cache}')" && printf '%s\\n%s' "$PATH" "$UV_PYTHON"`;
-  const { status, stdout, stderr } = spawnSync("bash", ["-c", script], { cwd: root, encoding: "utf8" });
-  assert.equal(status, 0, `These tests need uv and Python ≥ 3.12, which cannot be had: ${stderr}`);
-  const [PATH, UV_PYTHON] = stdout.split("\n");
-  return { PATH, UV_PYTHON };
 }
 
 /** The episodes that a run wrote for one of its models, one for each planned attempt. */

@@ -10,6 +10,7 @@ import { after, afterEach, before, test } from "node:test";
 import { freePort } from "../lib/agent/port.ts";
 import type { Episode } from "../lib/eval/episode.ts";
 import type { RunResult } from "../lib/eval/observer.ts";
+import { renderTrajectory } from "../lib/trace/render.ts";
 import { episodes, Lab, results } from "./_adk-lab.ts";
 import { BAT, exitOf } from "./_evaluation.ts";
 import {
@@ -20,6 +21,7 @@ import {
   type Summary,
   withAttempts,
 } from "./_golden.ts";
+import { judgeServer } from "./_judge-server.ts";
 
 let lab: Lab;
 before(
@@ -57,6 +59,49 @@ for (const concurrency of [1, 4]) {
     assertResults(results(result), withAttempts(...recordedResults(folder), 3));
   });
 }
+
+test("desk, judged: every score, skipped rubric and reason is the recorded one, and the judge reads the steps", {
+  timeout: 300_000,
+}, async () => {
+  // What the recorded judge said, rubric by rubric; to one of them it never answers by the schema.
+  const said = new Map([
+    ["whether an agent's final answer is about what the user asked", '{"reasoning":"On topic.","score":0.9}'],
+    ["whether an agent reached the outcome", '{"reasoning":"Reached.","score":0.75}'],
+    ["how an agent used its tools", '{"reasoning":"Right tools.","score":1}'],
+    [
+      "whether what an agent states is grounded",
+      '<think>{"score": 0.1}</think> Here: {"reasoning": "Fully grounded.", "score": 1} as asked.',
+    ],
+  ]);
+  await using server = await judgeServer(({ system }) => {
+    const text = [...said].find(([words]) => system.includes(words))?.[1];
+    return text === undefined ? { status: 400, text: "unknown rubric" } : { text };
+  });
+  const judge = {
+    provider: "openai",
+    model: "judge-model",
+    base_url: server.url,
+    api_key_env: "JUDGE_KEY",
+    env: { JUDGE_KEY: "test-key" },
+    prompts: { task_completion: "A draft is not an order." },
+  };
+  const settings = { qualitative: true };
+  lab.writeEvaluation("desk", recorded("desk-judged/tasks.json"), settings, undefined, { judge });
+  const { code, result, stderr } = await lab.withModel(() => lab.evaluate("desk"));
+  assert.equal(code, 0, stderr);
+  const folder = "desk-judged/output/benchmark_openai-lab-model";
+  for (const episode of episodes(result))
+    assertEpisode(
+      episode,
+      recorded(`${folder}/episodes/${episode.task_id.replace(/[^\w.-]/g, "_")}__try0.json`),
+      0,
+    );
+  assertResults(results(result), recordedResults(folder));
+  const draft = recorded<Episode>(`${folder}/episodes/draft__try0.json`).trace.trajectory;
+  const shown = server.requests.filter(({ user }) => user.includes(renderTrajectory(draft, 24_000)));
+  assert.ok(shown.length >= 3, "the judge is shown the steps as the reference renders them");
+  assert.ok(server.requests.some(({ system }) => system.includes("A draft is not an order.")));
+});
 
 test("supervisor: it calls the desk, whose steps nest in its own", { timeout: 300_000 }, async () => {
   const spans = lab.path("desk-spans.jsonl");
