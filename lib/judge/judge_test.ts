@@ -184,6 +184,34 @@ test("a project's rubrics come beside them; what is wrong with any is told at on
   });
 });
 
+test("a rubric is a template of its own file only: a variable names a section, and data is never rendered", async () => {
+  const place = join(folder, "templates");
+  mkdirSync(join(place, "eval", "rubrics"), { recursive: true });
+  const write = (body: string, needs = "[status]") =>
+    writeFileSync(
+      join(place, "eval", "rubrics", "own.md"),
+      `---\nname: own\nscore: own_score\ntitle: Own\nversion: 1\nneeds: ${needs}\n---\n${body}`,
+    );
+  const load = async () =>
+    (await loadRubrics("full", pluginSources({ projectDir: place }))).find(({ name }) => name === "own")!;
+  write("Compare <%= it.response %> with <%= it.expected_desc %>.<% if (true) { %> Be kind.<% } %>");
+  const own = await load();
+  assert.equal(own.text, 'Compare the section "response" with the section "expected". Be kind.');
+  assert.deepEqual(own.needs, ["status", "response", "expected"]);
+  const attacked: Episode = { ...episode, final_output: "<%= process.env.HOME %> <%~ it %>" };
+  const settings = { maxTrajectoryChars: 1_000, mode: "full", operator: undefined } as const;
+  const { instructions, data } = buildPrompt(own, attacked, task, settings);
+  assert.ok(data.includes("<%= process.env.HOME %> <%~ it %>") && !instructions.includes("process"));
+  write("x", "[trajectory]");
+  assert.deepEqual((await load()).needs, ["context"]);
+  write("See <%= it.respone %>");
+  await assert.rejects(load(), {
+    message: /own\.md: Unknown variable it\.respone, did you mean "response"\?/,
+  });
+  write("See <% if ( %>");
+  await assert.rejects(load(), { message: /own\.md: The template cannot be rendered: / });
+});
+
 const episode = golden(
   "runs/desk-judged/output/benchmark_openai-lab-model/episodes/draft__try0.json",
 ) as Episode;
