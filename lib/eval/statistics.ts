@@ -56,6 +56,28 @@ function shareWithin(n: number, m: number, k: number): number {
   return share;
 }
 
+/** Two-sided 95 % quantiles of Student's t distribution, by degrees of freedom from 1. */
+const T = [
+  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131,
+  2.12, 2.11, 2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
+];
+
+/**
+ * A mean with its 95 % interval by Student's t.
+ *
+ * @returns null for fewer than two values: nothing can be said of how far they spread
+ */
+export function meanInterval(values: readonly number[]): Rate | null {
+  const n = values.length;
+  if (n < 2) return null;
+  const mean = values.reduce((sum, value) => sum + value, 0) / n;
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1);
+  // Beyond the table the distance to the normal distribution's quantile falls as 1 / degrees of freedom.
+  const t = T[n - 2] ?? Z + 2.5 / (n - 1);
+  const half = t * Math.sqrt(variance / n);
+  return { value: mean, low: mean - half, high: mean + half };
+}
+
 /** The p-quantile (0…1) by the nearest-rank definition: the smallest value that at least a share p does not exceed. */
 export function percentile(sorted: Float64Array | readonly number[], p: number): number {
   if (sorted.length === 0) return Number.NaN;

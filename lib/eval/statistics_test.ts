@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { percentage, roundHalfEven } from "../text/python-round.ts";
-import { passAtK, passHatK, percentile, wilson } from "./statistics.ts";
+import { meanInterval, passAtK, passHatK, percentile, wilson } from "./statistics.ts";
 
 const near = (actual: number | undefined, expected: number) =>
   assert.ok(Math.abs((actual ?? Number.NaN) - expected) < 1e-4, `${actual} is not ${expected}`);
@@ -82,4 +82,12 @@ test("rounding is Python's", () => {
   }
   assert.equal(percentage(342, 470), 72.8);
   assert.equal(percentage(1, 0), 0);
+});
+
+test("a mean has its 95 % interval by Student's t; one value has none", () => {
+  const { value, low, high } = meanInterval([2, 4, 4, 4, 5, 5, 7, 9])!;
+  assert.deepEqual([value, low.toFixed(3), high.toFixed(3)], [5, "3.212", "6.788"]);
+  assert.equal(meanInterval([3]), null);
+  const many = meanInterval(Array.from({ length: 1_000 }, (_, i) => i % 2))!;
+  assert.ok(Math.abs(many.high - many.low - 2 * 1.9623 * Math.sqrt(0.25 / 999)) < 1e-4);
 });

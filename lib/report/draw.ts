@@ -24,7 +24,7 @@ const CONFIG = {
     gridColor: "#e6e6e6",
     labelLimit: 900,
   },
-  legend: { labelFontSize: 12, titleFontSize: 12 },
+  legend: { labelFontSize: 12, titleFontSize: 12, labelLimit: 900 },
   range: { category: COLOURS },
   mark: { color: COLOURS[0] },
   text: { fontSize: 12 },

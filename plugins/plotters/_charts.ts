@@ -1,3 +1,4 @@
+import { meanInterval } from "../../lib/eval/statistics.ts";
 import type { PlottedModel } from "../../lib/plugin/define.ts";
 
 /** A mean with what it is between; `mean` is null where there is no value. */
@@ -6,17 +7,33 @@ export interface Range {
   mean: number | null;
   low: number | null;
   high: number | null;
+  /** 95 % interval of the mean; null for fewer than two values. */
+  meanLow: number | null;
+  meanHigh: number | null;
   count: number;
 }
 
 /** Mean, smallest and largest of values. */
 export function rangeOf(model: string, values: readonly number[]): Range {
-  if (values.length === 0) return { model, mean: null, low: null, high: null, count: 0 };
+  if (values.length === 0)
+    return { model, mean: null, low: null, high: null, meanLow: null, meanHigh: null, count: 0 };
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  return { model, mean, low: Math.min(...values), high: Math.max(...values), count: values.length };
+  const [low, high] = [values.reduce(smaller), values.reduce(larger)];
+  const interval = meanInterval(values);
+  // The mean lies between the smallest and the largest value there can be: an interval beyond says no more.
+  const meanLow = interval === null ? null : Math.max(Math.min(0, low), interval.low);
+  return { model, mean, low, high, meanLow, meanHigh: interval?.high ?? null, count: values.length };
 }
 
-/** One row a model: a point at the mean, a line over the range, and a word where nothing is. */
+function smaller(a: number, b: number): number {
+  return Math.min(a, b);
+}
+
+function larger(a: number, b: number): number {
+  return Math.max(a, b);
+}
+
+/** One row a model: a point at the mean, a thick line over its interval where it has one, a thin one over the range, and a word where nothing is. */
 export function rangeChart(
   title: string,
   axis: string,
@@ -27,14 +44,22 @@ export function rangeChart(
   const y = { field: "model", type: "nominal", sort: rows.map(({ model }) => model), title: null };
   return {
     title,
-    data: { values: rows },
+    data: { values: domain === undefined ? rows : rows.map((row) => within(row, domain)) },
     height: { step: 26 },
     width: 520,
     encoding: { y },
     layer: [
       {
-        mark: { type: "rule", strokeWidth: 3, opacity: 0.45 },
+        mark: { type: "rule", strokeWidth: 1.5, opacity: 0.6 },
         encoding: { x: { field: "low", type: "quantitative", title: axis, scale }, x2: { field: "high" } },
+      },
+      {
+        transform: [{ filter: "isValid(datum.meanLow)" }],
+        mark: { type: "rule", strokeWidth: 6, opacity: 0.4 },
+        encoding: {
+          x: { field: "meanLow", type: "quantitative", title: axis, scale },
+          x2: { field: "meanHigh" },
+        },
       },
       {
         mark: { type: "point", filled: true, size: 90, opacity: 1 },
@@ -47,6 +72,13 @@ export function rangeChart(
       },
     ],
   };
+}
+
+/** An interval that ends where its values must: a mean of scores is no larger than 1. */
+function within(row: Range, [least, most]: readonly [number, number]): Range {
+  const { meanLow, meanHigh } = row;
+  if (meanLow === null || meanHigh === null) return row;
+  return { ...row, meanLow: Math.max(least, meanLow), meanHigh: Math.min(most, meanHigh) };
 }
 
 /** Names of all score fields that any model has, in the order they appear. */

@@ -9,7 +9,7 @@ export default definePlotter({
     {
       stem: "metrics_execution_time",
       spec: rangeChart(
-        "Execution time of an attempt: mean, smallest to largest",
+        "Execution time of an attempt: mean with its 95 % interval, smallest to largest",
         "seconds",
         models.map(({ name, episodes }) =>
           rangeOf(

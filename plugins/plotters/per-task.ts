@@ -19,8 +19,10 @@ export default definePlotter({
         return {
           model: name,
           mean: rate?.value ?? null,
-          low: rate?.low ?? null,
-          high: rate?.high ?? null,
+          low: null,
+          high: null,
+          meanLow: rate?.low ?? null,
+          meanHigh: rate?.high ?? null,
           count: episodes.length,
         };
       });
@@ -31,7 +33,7 @@ export default definePlotter({
           vconcat: [
             rangeChart("Pass rate with its 95 % interval", "pass rate", passes, [0, 1]),
             rangeChart(
-              "Execution time: mean, smallest to largest",
+              "Execution time: mean with its 95 % interval, smallest to largest",
               "seconds",
               own.map(({ name, episodes }) =>
                 rangeOf(
@@ -41,7 +43,7 @@ export default definePlotter({
               ),
             ),
             rangeChart(
-              "Tokens: mean, smallest to largest",
+              "Tokens: mean with its 95 % interval, smallest to largest",
               "tokens",
               own.map(({ name, episodes }) =>
                 rangeOf(

@@ -11,10 +11,15 @@ export default definePlotter({
     const rows = (field: string) => models.map((model) => rangeOf(model.name, scoresOf(model, field)));
     const each = fields.map((field) => ({
       stem: `metrics_${field}`,
-      spec: rangeChart(`${field}: mean, smallest to largest`, "score", rows(field), [0, 1]),
+      spec: rangeChart(
+        `${field}: mean with its 95 % interval, smallest to largest`,
+        "score",
+        rows(field),
+        [0, 1],
+      ),
     }));
     const all = {
-      title: "Judge's scores: mean, smallest to largest",
+      title: "Judge's scores: mean with its 95 % interval, smallest to largest",
       vconcat: fields.map((field) => rangeChart(field, "score", rows(field), [0, 1])),
     };
     return [{ stem: "metrics_qualitative_metrics", spec: all }, ...each];

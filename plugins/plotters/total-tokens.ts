@@ -9,7 +9,7 @@ export default definePlotter({
     {
       stem: "metrics_total_tokens",
       spec: rangeChart(
-        "Tokens of an attempt: mean, smallest to largest",
+        "Tokens of an attempt: mean with its 95 % interval, smallest to largest",
         "tokens",
         models.map(({ name, episodes }) =>
           rangeOf(
