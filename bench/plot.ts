@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { PlottedModel } from "../lib/plugin/define.ts";
 import { loadPlugins } from "../lib/plugin/loader.ts";
 import { pluginSources } from "../lib/plugin/sources.ts";
-import { draw } from "../lib/report/draw.ts";
+import { drawAll } from "../lib/report/draw.ts";
 import { median, quantile, show } from "./_bench.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "bat-plots-"));
@@ -23,11 +23,12 @@ const models: PlottedModel[] = Array.from({ length: 10 }, (_, m) => ({
 const plotters = await loadPlugins("plotters", pluginSources());
 const plots = plotters.flatMap(({ definition }) => [...definition.plot(models)]);
 const times: number[] = [];
-for (const { stem, spec } of plots) {
-  const begun = performance.now();
-  const { png } = await draw(spec);
+let begun = performance.now();
+let count = 0;
+for await (const { png } of drawAll(plots.map(({ spec }) => spec))) {
   times.push(performance.now() - begun);
-  writeFileSync(join(folder, `${stem}.png`), png);
+  writeFileSync(join(folder, `${plots[count++]!.stem}.png`), png);
+  begun = performance.now();
 }
 rmSync(folder, { recursive: true, force: true });
 const [first = 0, ...later] = times;

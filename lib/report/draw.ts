@@ -32,13 +32,9 @@ const CONFIG = {
 
 const SCALE = 2;
 
-/** Draws a Vega-Lite specification. The packages for it are loaded with the first chart. */
-export async function draw(spec: object): Promise<Picture> {
-  const [vega, lite, { Resvg }] = await Promise.all([
-    import("vega"),
-    import("vega-lite"),
-    import("@resvg/resvg-js"),
-  ]);
+/** Draws a Vega-Lite specification as SVG. The packages for it are loaded with the first chart. */
+async function toSvg(spec: object): Promise<string> {
+  const [vega, lite] = await Promise.all([import("vega"), import("vega-lite")]);
   const compiled = lite.compile(
     { $schema: "https://vega.github.io/schema/vega-lite/v6.json", ...spec } as never,
     { config: CONFIG as never },
@@ -46,12 +42,31 @@ export async function draw(spec: object): Promise<Picture> {
   const view = new vega.View(vega.parse(compiled.spec), { renderer: "none" });
   const svg = await view.toSVG();
   view.finalize();
+  return svg;
+}
+
+/** The pixels of an SVG, drawn in a thread of their own. */
+async function toPng(svg: string): Promise<Uint8Array> {
+  const { renderAsync } = await import("@resvg/resvg-js");
   // Without a font of its own the renderer leaves all text out, and says nothing.
   const font = {
     fontFiles: [join(packageRoot, "fixtures", "fonts", "DejaVuSans.ttf")],
     loadSystemFonts: false,
     defaultFontFamily: FONT,
   };
-  const png = new Resvg(svg, { font, fitTo: { mode: "zoom", value: SCALE } }).render().asPng();
-  return { svg, png };
+  return (await renderAsync(svg, { font, fitTo: { mode: "zoom", value: SCALE } })).asPng();
+}
+
+/** Draws specifications in order; while the pixels of one are drawn, the next is laid out. */
+export async function* drawAll(specs: Iterable<object>): AsyncGenerator<Picture> {
+  let last: Promise<Picture> | undefined;
+  for (const spec of specs) {
+    const svg = await toSvg(spec);
+    const next = toPng(svg).then((png) => ({ svg, png }));
+    // What goes wrong is told where it is awaited.
+    next.catch(() => {});
+    if (last !== undefined) yield await last;
+    last = next;
+  }
+  if (last !== undefined) yield await last;
 }

@@ -5,7 +5,7 @@ import type { Plot, PlottedModel } from "../plugin/define.ts";
 import { loadPlugins } from "../plugin/loader.ts";
 import type { PluginSource } from "../plugin/sources.ts";
 import { writeFileAtomic } from "../store/atomic.ts";
-import { draw } from "./draw.ts";
+import { drawAll } from "./draw.ts";
 
 /**
  * Draws the charts of every folder with a `metrics.json` below one, as PNG and SVG beside them.
@@ -25,9 +25,10 @@ export async function plotFolder(
   const plots = plotters.flatMap(({ definition }) => [...definition.plot(models)]);
   const taken = new Map<string, number>();
   const written: string[] = [];
-  for (const { stem, spec } of plots.map((plot) => distinct(plot, taken))) {
+  const named = plots.map((plot) => distinct(plot, taken));
+  for await (const { svg, png } of drawAll(named.map(({ spec }) => spec))) {
     signal.throwIfAborted();
-    const { svg, png } = await draw(spec);
+    const { stem } = named[written.length / 2]!;
     await writeFileAtomic(join(folder, `${stem}.svg`), svg);
     const temporary = join(folder, `.${stem}.png.${process.pid}.tmp`);
     await writeFile(temporary, png);
