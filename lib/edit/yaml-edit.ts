@@ -110,8 +110,12 @@ export class YamlText {
     const holder = bare(this.#find(path.slice(0, -1)));
     if (part === undefined || !this.has(path)) return false;
     this.#edit();
-    if (typeof part === "number") (holder as unknown[]).splice(part, 1);
-    else delete (holder as Record<string, unknown>)[part];
+    if (typeof part === "number") {
+      (holder as unknown[]).splice(part, 1);
+      // The items behind it move up: what was noted of their places is theirs no more.
+      const list = JSON.stringify(path.slice(0, -1)).slice(0, -1);
+      for (const place of this.#set) if (place.startsWith(list)) this.#set.delete(place);
+    } else delete (holder as Record<string, unknown>)[part];
     return true;
   }
 

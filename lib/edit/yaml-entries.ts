@@ -37,17 +37,44 @@ export function deleteEntries(
     while (gone.has(to + 1)) to += 1;
     const { start } = places[i]!;
     const next = places[to + 1];
-    if (shape.inFlow) {
-      if (next !== undefined) splices.add(start, next.start, "");
-      else splices.add(places[i - 1]!.end, places[to]!.end, "");
-    } else if (!source.isFirstInLine(start)) {
-      // Behind a dash: what comes next moves up to it.
-      splices.add(start, next!.start, "");
+    if (shape.inFlow) deleteInFlow(source, splices, shape, i, to);
+    else if (!source.isFirstInLine(start)) {
+      // Behind a dash: what comes next moves up to it, unless a comment stands between.
+      const below = source.afterLine(places[to]!.end);
+      const commented = source.text.slice(below, next!.start).includes("#");
+      splices.add(start, commented ? source.trimmedEnd(start, below) : next!.start, "");
     } else {
       for (let k = i; k <= to; k += 1)
         splices.add(source.lineStart(places[k]!.start), source.afterLine(places[k]!.end), "");
     }
     i = to;
+  }
+}
+
+/** Takes entries out of `{}` or `[]`, on lines of their own with those lines; others keep their comments. */
+function deleteInFlow(source: YamlSource, splices: Splices, shape: Shape, from: number, to: number): void {
+  const { places, node } = shape;
+  const close = node.range![1] - 1;
+  const after = (k: number) => places[k + 1]?.start ?? close;
+  const stop = (k: number) =>
+    Math.max(places[k]!.end, commaBetween(source.text, places[k]!.end, after(k)) + 1);
+  const ownLines = places
+    .slice(from, to + 1)
+    .every(
+      ({ start }, k) => source.isFirstInLine(start) && !source.sameLine(stop(from + k), after(from + k)),
+    );
+  const { start } = places[from]!;
+  if (ownLines) {
+    for (let k = from; k <= to; k += 1)
+      splices.add(source.lineStart(places[k]!.start), source.afterLine(stop(k)), "");
+  } else if (to + 1 < places.length) {
+    const below = source.afterLine(stop(to));
+    const apart = below <= after(to) && source.text.slice(below, after(to)).includes("#");
+    splices.add(start, apart ? source.trimmedEnd(start, below) : after(to), "");
+  } else {
+    const before = places[from - 1]!.end;
+    const commented = source.text.slice(before, start).includes("#");
+    splices.add(commented ? start : before, commented ? stop(to) : places[to]!.end, "");
   }
 }
 

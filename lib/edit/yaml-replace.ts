@@ -35,8 +35,7 @@ export function replaceNode(
   else if (!block) inline(target, renderFlow(replacement.value, false));
   else if (context.kind === "pair")
     blockInPair(target, blockLines(replacement, context, context.column + context.step));
-  else
-    blockInItem(target, blockLines(replacement, context, context.kind === "root" ? 0 : context.column + 2));
+  else blockInItem(target, (indent) => blockLines(replacement, context, indent));
 }
 
 interface Target {
@@ -135,12 +134,23 @@ function blockInPair(target: Target, lines: readonly string[]): void {
   }
 }
 
-/** Lines that begin behind a list's dash, or at the beginning of the file. */
-function blockInItem({ source, splices, node, context }: Target, lines: readonly string[]): void {
+/** Lines that begin behind a list's dash, or at the beginning of the file; below the anchor where there is one. */
+function blockInItem(
+  { source, splices, node, context, prefix }: Target,
+  linesAt: (indent: number) => readonly string[],
+): void {
   const { propertiesEnd, lead, end } = context.place;
+  const written = isWritten(node);
+  const start = written ? node.range![0] : Math.max(propertiesEnd, lead);
+  const stop = written ? source.trimmedEnd(start, end) : start;
   const eol = source.eolAt(end);
+  const deep = context.kind === "root" ? 0 : context.column + 2;
+  if (prefix !== "") {
+    // On the anchor's own line it would be the first key's.
+    splices.add(propertiesEnd, stop, `${eol}${linesAt(deep).join(eol)}`);
+    return;
+  }
+  const lines = linesAt(written && context.kind !== "root" ? source.column(start) : deep);
   const text = [lines[0]!.trimStart(), ...lines.slice(1)].join(eol);
-  const at = Math.max(propertiesEnd, lead);
-  if (isWritten(node)) splices.add(node.range![0], source.trimmedEnd(node.range![0], end), text);
-  else splices.add(at, at, ` ${text}`);
+  splices.add(start, stop, written ? text : ` ${text}`);
 }

@@ -34,7 +34,8 @@ export class YamlSource {
   }
 
   lineStart(offset: number): number {
-    const start = this.text.lastIndexOf("\n", offset - 1) + 1;
+    // Before offset 0 there is nothing to look at, which lastIndexOf takes for a look at 0.
+    const start = offset === 0 ? 0 : this.text.lastIndexOf("\n", offset - 1) + 1;
     return start === 0 && this.text.startsWith("\ufeff") && offset > 0 ? 1 : start;
   }
 
@@ -60,7 +61,7 @@ export class YamlSource {
 
   /** Line end in use around a place. */
   eolAt(offset: number): string {
-    const before = this.text.lastIndexOf("\n", offset - 1);
+    const before = offset === 0 ? -1 : this.text.lastIndexOf("\n", offset - 1);
     if (before === -1) return this.eol;
     return this.text[before - 1] === "\r" ? "\r\n" : "\n";
   }

@@ -1,22 +1,13 @@
-import {
-  type Alias,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  type Node,
-  type Pair,
-  type YAMLMap,
-  type YAMLSeq,
-} from "yaml";
-import { alignItems } from "./align.ts";
+import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type YAMLMap, type YAMLSeq } from "yaml";
+import { type Alignment, alignItems } from "./align.ts";
+import { Anchors } from "./yaml-anchors.ts";
 import { CannotEdit, type Context, offsetOf, Splices } from "./yaml-context.ts";
 import { deleteEntries, insertIntoList, insertIntoMap, type NewItem } from "./yaml-entries.ts";
 import { bare, isMapping, Written } from "./yaml-render.ts";
-import { replaceNode } from "./yaml-replace.ts";
+import { type Replacement, replaceNode } from "./yaml-replace.ts";
 import { isPlainSafe } from "./yaml-scalar.ts";
 import { indentStep, type YamlSource } from "./yaml-source.ts";
-import { isMerge, keyText, mergeSources, type ParsedYaml, sameValue } from "./yaml-value.ts";
+import { isMerge, keyText, type ParsedYaml, sameValue } from "./yaml-value.ts";
 
 /**
  * The edits that make a text mean another value: a walk through nodes and value together that touches only what
@@ -32,9 +23,7 @@ export class Splicer {
   readonly #set: ReadonlySet<string>;
   /** Those places and all above them. */
   readonly #towardsSet = new Set<string>();
-  /** Nodes with an anchor that get another meaning, and which. */
-  readonly #changed = new Map<Node, unknown>();
-  readonly #aliased = new Map<Node, boolean>();
+  readonly #anchors: Anchors;
 
   constructor(source: YamlSource, parsed: ParsedYaml, set: ReadonlySet<string>) {
     this.#source = source;
@@ -45,6 +34,7 @@ export class Splicer {
       for (let depth = path.length; depth >= 0; depth -= 1)
         this.#towardsSet.add(JSON.stringify(path.slice(0, depth)));
     }
+    this.#anchors = new Anchors(parsed);
     this.#step = indentStep(parsed.document.contents, source);
   }
 
@@ -97,16 +87,24 @@ export class Splicer {
     const before = this.#parsed.valueOf(node);
     const same = sameValue(before, value);
     if (!same && node !== null && (node as { anchor?: string }).anchor !== undefined)
-      this.#changed.set(node, bare(value));
-    if (same && !this.#ambiguous(node, value, context) && !this.#touchedByAlias(node)) return;
+      this.#anchors.change(node, bare(value));
+    if (same && !this.#ambiguous(node, value, context) && !this.#anchors.touches(node)) return;
     const plain = bare(value);
     if (isMap(node) && isMapping(plain) && !this.#becomesEmpty(node, plain))
       this.#visitMap(node, plain, context);
+    else if (context.kind === "root" && isMap(node) && isMapping(plain) && Object.keys(plain).length === 0)
+      this.#replace(node, context, { value });
     else if (isSeq(node) && Array.isArray(plain) && (plain.length > 0 || node.items.length === 0))
       this.#visitList(node, plain, context);
     else if (context.kind === "root" && !this.#isEmptyFlow(node))
       throw new CannotEdit("The whole file would be another one", offsetOf(node, context));
-    else replaceNode(this.#source, this.#splices, node, context, { value });
+    else this.#replace(node, context, { value });
+  }
+
+  /** Writes a node anew; what it held is gone. */
+  #replace(node: Node | null, context: Context, replacement: Replacement): void {
+    this.#anchors.leaveItems(node);
+    replaceNode(this.#source, this.#splices, node, context, replacement);
   }
 
   /** A text that was set and stands without quotes, though another reader takes it for a number or such; or what holds one. */
@@ -128,60 +126,73 @@ export class Splicer {
     return node.items.every((pair) => !isMerge(pair) && !Object.hasOwn(value, keyText(pair)));
   }
 
+  /** Where some entries of `{}` or `[]` go and others come, all of it is written again, unless it holds comments. */
+  #isWrittenAnew(node: YAMLMap | YAMLSeq, some: boolean, others: boolean): boolean {
+    const [start, end] = node.range!;
+    return node.flow === true && some && others && !/[#&<]/.test(this.#source.text.slice(start, end));
+  }
+
+  /** Items that differ because they were set by their index stay where they are, whatever name they have now. */
+  #alignment(before: readonly unknown[], value: readonly unknown[], path: Context["path"]): Alignment[] {
+    const set = (i: number) => this.#towardsSet.has(JSON.stringify([...path, i]));
+    const byPlace =
+      value.length >= before.length && before.every((item, i) => set(i) || sameValue(item, value[i]));
+    if (!byPlace) return alignItems(before, value, sameValue, identity);
+    return value.map((_, i) =>
+      i < before.length ? { kind: "keep", old: i, next: i } : { kind: "add", next: i },
+    );
+  }
+
   #visitAlias(node: Alias, value: unknown, context: Context): void {
     const target = node.resolve(this.#parsed.document) as Node;
-    const meant = this.#now(target);
-    if (sameValue(meant, value)) return;
+    const gone = this.#anchors.isGone(target);
+    const meant = this.#anchors.meaning(target);
+    if (!gone && sameValue(meant, value)) return;
     const plain = bare(value);
     const extends_ =
-      isMapping(meant) && isMapping(plain) && Object.keys(meant).every((key) => Object.hasOwn(plain, key));
+      !gone &&
+      isMapping(meant) &&
+      isMapping(plain) &&
+      Object.keys(meant).every((key) => Object.hasOwn(plain, key));
     if (!extends_) {
-      replaceNode(this.#source, this.#splices, node, context, { value });
+      this.#replace(node, context, { value });
       return;
     }
     const own = Object.entries(plain).filter(
       ([key, item]) => !Object.hasOwn(meant, key) || !sameValue(meant[key], item),
     );
-    replaceNode(this.#source, this.#splices, node, context, {
+    this.#replace(node, context, {
       value: Object.fromEntries(own),
       merge: `*${node.source}`,
     });
-  }
-
-  /** What a node means once the edits so far are made: anchors stand before their aliases, so theirs are made. */
-  #now(node: Node): unknown {
-    if (isAlias(node)) return this.#now(node.resolve(this.#parsed.document) as Node);
-    return this.#changed.has(node) ? this.#changed.get(node) : this.#parsed.valueOf(node);
-  }
-
-  #touchedByAlias(node: Node | null): boolean {
-    return this.#changed.size > 0 && this.#holdsAlias(node);
-  }
-
-  #holdsAlias(node: unknown): boolean {
-    if (isAlias(node)) return true;
-    if (!isMap(node) && !isSeq(node)) return false;
-    const known = this.#aliased.get(node);
-    if (known !== undefined) return known;
-    const children = node.items.map((item) => (isMap(node) ? (item as Pair).value : item));
-    const found = children.some((child) => this.#holdsAlias(child));
-    this.#aliased.set(node, found);
-    return found;
   }
 
   #visitMap(node: YAMLMap, value: Record<string, unknown>, context: Context): void {
     const places = this.#source.pairs(node);
     const inFlow = context.inFlow || node.flow === true;
     const column = inFlow ? context.column : this.#source.column(places[0]?.start ?? context.place.end);
-    const inherited = this.#inherited(node);
     const own = new Set<string>();
     const dropped: number[] = [];
+    const keys = new Set(node.items.map(keyText));
+    const goes = (key: string) => !Object.hasOwn(value, key);
+    if (
+      this.#isWrittenAnew(
+        node,
+        [...keys].some(goes),
+        Object.keys(value).some((key) => !keys.has(key)),
+      )
+    ) {
+      this.#replace(node, context, { value });
+      return;
+    }
     node.items.forEach((pair, i) => {
       if (isMerge(pair)) return;
       const key = keyText(pair);
       own.add(key);
-      if (!Object.hasOwn(value, key)) dropped.push(i);
-      else {
+      if (goes(key)) {
+        dropped.push(i);
+        this.#anchors.leave(pair.value);
+      } else {
         const inner: Context = {
           kind: "pair",
           place: places[i]!,
@@ -193,6 +204,7 @@ export class Splicer {
         this.#visit(pair.value as Node | null, value[key], inner);
       }
     });
+    const inherited = this.#anchors.inherited(node, new Set(Object.keys(value)));
     for (const key of Object.keys(inherited)) {
       if (!Object.hasOwn(value, key))
         throw new CannotEdit(
@@ -207,8 +219,7 @@ export class Splicer {
     if (dropped.length > 0) deleteEntries(this.#source, this.#splices, shape, dropped);
     if (added.length > 0) {
       const at = this.#sectionEnd(shape.places, column);
-      const from =
-        context.kind === "pair" ? context.place.lead : context.kind === "root" ? 0 : context.place.end;
+      const from = context.kind === "root" ? 0 : Math.max(context.place.lead, context.place.start);
       const kept = [...own].filter((key) => Object.hasOwn(value, key));
       // What overrides a merge key has no place in the order.
       const order = Object.keys(value).filter((key) => !Object.hasOwn(inherited, key));
@@ -221,19 +232,6 @@ export class Splicer {
         order,
       );
     }
-  }
-
-  /** Keys that come in through `<<`, with what they mean once the edits so far are made. */
-  #inherited(node: YAMLMap): Record<string, unknown> {
-    const result: Record<string, unknown> = {};
-    const own = new Set(node.items.filter((pair) => !isMerge(pair)).map(keyText));
-    for (const pair of node.items.filter(isMerge)) {
-      for (const merged of mergeSources(pair, this.#parsed.document)) {
-        for (const [key, item] of Object.entries(this.#now(merged as Node) as Record<string, unknown>))
-          if (!own.has(key) && !Object.hasOwn(result, key)) result[key] = item;
-      }
-    }
-    return result;
   }
 
   #sectionEnd(places: readonly { end: number }[], column: number): number {
@@ -249,12 +247,20 @@ export class Splicer {
     const dropped: number[] = [];
     const added: NewItem[] = [];
     let last = -1;
-    for (const step of alignItems(before, value, sameValue, identity)) {
+    const steps = this.#alignment(before, value, context.path);
+    const some = (kind: Alignment["kind"]) => steps.some((step) => step.kind === kind);
+    if (this.#isWrittenAnew(node, some("drop"), some("add"))) {
+      this.#replace(node, context, { value });
+      return;
+    }
+    for (const step of steps) {
       if (step.kind === "add") added.push({ after: last, value: value[step.next] });
       else {
         last = step.old;
-        if (step.kind === "drop") dropped.push(step.old);
-        else {
+        if (step.kind === "drop") {
+          dropped.push(step.old);
+          this.#anchors.leave(node.items[step.old]);
+        } else {
           this.#visit(node.items[step.old] as Node, value[step.next], {
             kind: "item",
             place: places[step.old]!,
@@ -268,7 +274,7 @@ export class Splicer {
     }
     const shape = { node, places, inFlow: node.flow === true, column, step: this.#step };
     if (added.length > 0 && (node.items.length === 0 || dropped.length === node.items.length))
-      replaceNode(this.#source, this.#splices, node, context, { value });
+      this.#replace(node, context, { value });
     else {
       if (dropped.length > 0) deleteEntries(this.#source, this.#splices, shape, dropped);
       if (added.length > 0)
