@@ -1,23 +1,22 @@
+import { constants } from "node:fs";
 import {
+  access,
   chmod,
   chown,
   lstat,
   mkdir,
-  open,
-  readdir,
   readFile,
   realpath,
   rename,
-  rm,
   rmdir,
   stat,
 } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import type { Writable } from "node:stream";
 import { BatError, messageOf } from "../errors.ts";
-import { syncFolder } from "../store/atomic.ts";
 import { unifiedDiff } from "./diff.ts";
-import { finishPending, type Pending, removePending, writePending } from "./pending.ts";
+import { endPending, finishPending, type Pending, syncFolders, turnBack, writePending } from "./pending.ts";
+import { discard, sweep, temporaryFor, writeSynced } from "./temporary.ts";
 
 /** A file as it is to be. */
 export interface FileChange {
@@ -48,7 +47,7 @@ export interface WriteOptions {
  * one (`finishPending`), and what fails in between is taken back.
  *
  * @returns names of the files that were, or would be, changed
- * @throws BatError (code `config`) that says what stopped it and that all is as it was
+ * @throws BatError (code `config`) that says what stopped it and in which state the files are
  */
 export async function writeChanges(changes: readonly FileChange[], options: WriteOptions): Promise<string[]> {
   const { root, cwd, dryRun, stdout } = options;
@@ -59,14 +58,19 @@ export async function writeChanges(changes: readonly FileChange[], options: Writ
     return real.map(({ path }) => shown(path));
   }
   if (real.length === 0) return [];
-  await finishPending(root);
+  const finished = await finishPending(root);
   const made: string[] = [];
   const ready: Prepared[] = [];
   try {
     const several = real.length > 1;
-    for (const change of real) ready.push(await prepare(change, shown(change.path), made, several));
+    for (const change of real) {
+      const target = await targetOf(change, shown(change.path), made, finished);
+      ready.push(await prepare(change, target, several));
+    }
     await putInPlace(ready, root);
   } catch (error) {
+    if (error instanceof Unfinished)
+      throw new BatError("config", `${error.message} ${stateOf(ready, cwd)}`, { cause: error });
     for (const { temporary, backup } of ready) await discard(temporary, backup);
     for (const folder of made.reverse()) await rmdir(folder).catch(() => {});
     if (error instanceof BatError) throw error;
@@ -78,28 +82,21 @@ export async function writeChanges(changes: readonly FileChange[], options: Writ
   return real.map(({ path }) => shown(path));
 }
 
-/** A change whose content is on disk. */
-interface Prepared {
-  target: string;
-  temporary: string;
-  /** What was there, until all are in place; null for a new file and where there is one file only. */
-  backup: string | null;
-  shown: string;
+/** A change whose content is on disk. The old content is kept until all are in place. */
+type Prepared = Pending;
+
+/** What failed could not be taken back either. */
+class Unfinished extends Error {}
+
+function stateOf(ready: readonly Prepared[], cwd: string): string {
+  const names = ready.map(({ target }) => relative(cwd, target)).join(", ");
+  return `Some of ${names} may be new and some old; the next command of bat that writes in this project makes all of them one or the other`;
 }
 
-let counter = 0;
-
-async function prepare(
-  change: FileChange,
-  shown: string,
-  made: string[],
-  several: boolean,
-): Promise<Prepared> {
-  const target = await targetOf(change, shown, made);
-  counter += 1;
-  const stem = join(dirname(target), `.${basename(target).slice(0, 100)}.bat-${process.pid}-${counter}`);
+async function prepare(change: FileChange, target: string, several: boolean): Promise<Prepared> {
   await sweep(dirname(target));
-  const [temporary, backup] = [`${stem}.new`, several && change.before !== null ? `${stem}.old` : null];
+  const temporary = temporaryFor(target);
+  const backup = several && change.before !== null ? temporaryFor(target, "old") : null;
   const old = change.before === null ? null : await stat(target);
   try {
     await writeSynced(temporary, change.after, old === null ? (change.mode ?? 0o666) : old.mode & 0o7777);
@@ -107,52 +104,44 @@ async function prepare(
       await chmod(temporary, old.mode & 0o7777);
       await chown(temporary, old.uid, old.gid).catch(() => {});
     }
-    if (backup !== null) await writeSynced(backup, await readFile(target), old!.mode & 0o7777);
+    if (backup !== null) {
+      await writeSynced(backup, await readFile(target), old!.mode & 0o7777);
+      await chmod(backup, old!.mode & 0o7777);
+      await chown(backup, old!.uid, old!.gid).catch(() => {});
+    }
   } catch (error) {
     await discard(temporary, backup);
     throw error;
   }
-  return { target, temporary, backup, shown };
+  return { target, temporary, backup };
 }
 
-/** Takes away what a process that was killed has left beside a file. */
-async function sweep(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    const pid = /^\..*\.bat-(\d+)-\d+\.(?:new|old)$/.exec(name)?.[1];
-    if (pid !== undefined && !isAlive(Number(pid))) await discard(join(folder, name));
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
-/** The file itself behind links, after a look whether it is what it was when it was read. */
-async function targetOf({ path, before }: FileChange, shown: string, made: string[]): Promise<string> {
-  const found = await lstat(path).catch(() => null);
+/**
+ * The file itself behind links, after a look whether it is what it was when it was read.
+ *
+ * @param finished whether an earlier writing was finished after it was read
+ */
+async function targetOf(
+  { path, before }: FileChange,
+  shown: string,
+  made: string[],
+  finished: boolean,
+): Promise<string> {
+  const refuse = (why: string) => new BatError("config", `Cannot write ${shown}: ${why}`);
+  const asTheyWere = finished
+    ? "An earlier writing that was killed is finished now; look at the files and try again"
+    : "All files are as they were";
   if (before === null) {
-    if (found !== null)
-      throw new BatError(
-        "config",
-        `Cannot write ${shown}: there is something of that name by now. All files are as they were`,
-      );
+    if ((await lstat(path).catch(() => null)) !== null)
+      throw refuse(`there is something of that name by now. ${asTheyWere}`);
     await makeFolders(dirname(path), made);
-    return path;
+    return join(await realpath(dirname(path)), basename(path));
   }
   const target = await realpath(path);
-  if (!(await stat(target)).isFile())
-    throw new BatError("config", `Cannot write ${shown}: it is no file. All files are as they were`);
-  if ((await readFile(target, "utf8")) !== before) {
-    throw new BatError(
-      "config",
-      `Cannot write ${shown}: it was changed meanwhile. All files are as they were; try again`,
-    );
-  }
+  if (!(await stat(target)).isFile()) throw refuse(`it is no file. ${asTheyWere}`);
+  await access(target, constants.W_OK);
+  if ((await readFile(target, "utf8")) !== before)
+    throw refuse(`it was changed meanwhile. ${asTheyWere}${finished ? "" : "; try again"}`);
   return target;
 }
 
@@ -163,36 +152,31 @@ async function makeFolders(folder: string, made: string[]): Promise<void> {
   made.push(folder);
 }
 
-async function writeSynced(path: string, content: string | Uint8Array, mode: number): Promise<void> {
-  await using handle = await open(path, "wx", mode);
-  await handle.writeFile(content);
-  await handle.sync();
-}
-
-async function discard(...paths: readonly (string | null)[]): Promise<void> {
-  for (const path of paths) if (path !== null) await rm(path, { force: true }).catch(() => {});
-}
-
 /** One file is one rename. Several are noted first; when one fails, those before it are taken back. */
 async function putInPlace(ready: readonly Prepared[], root: string): Promise<void> {
-  const pending: Pending[] = ready.map(({ target, temporary, backup }) => ({ target, temporary, backup }));
   const several = ready.length > 1;
-  if (several) await writePending(root, pending);
-  const done: Prepared[] = [];
+  const back = several ? await writePending(root, ready) : null;
   try {
-    for (const change of ready) {
-      await rename(change.temporary, change.target);
-      done.push(change);
-    }
+    for (const { temporary, target } of ready) await rename(temporary, target);
   } catch (error) {
-    for (const { target, backup } of done.reverse()) {
-      if (backup === null) await rm(target, { force: true });
-      else await rename(backup, target);
-    }
-    if (several) await removePending(root);
+    if (back !== null) await takenBack(ready, root, back, error);
     throw error;
   }
-  for (const folder of new Set(ready.map(({ target }) => dirname(target)))) await syncFolder(folder);
-  if (several) await removePending(root);
-  for (const { backup } of ready) await discard(backup);
+  // In its place it is; whether a power loss now could undo that, only the disk knows.
+  await syncFolders(ready).catch(() => {});
+  if (several) await endPending(root, ready, back);
+}
+
+async function takenBack(
+  ready: readonly Prepared[],
+  root: string,
+  back: string,
+  error: unknown,
+): Promise<void> {
+  try {
+    await turnBack(root, ready, back);
+  } catch (second) {
+    const why = `${messageOf(error)}, and taking it back failed: ${messageOf(second)}.`;
+    throw new Unfinished(`Cannot write: ${why}`, { cause: error });
+  }
 }

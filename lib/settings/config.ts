@@ -1,4 +1,5 @@
 import { relative } from "node:path";
+import { finishPending } from "../edit/pending.ts";
 import { readText } from "../edit/read.ts";
 import { type WriteOptions, writeChanges } from "../edit/write.ts";
 import { Written, type YamlPath, YamlText } from "../edit/yaml-edit.ts";
@@ -31,6 +32,8 @@ export interface SettingsResult {
   /** Dotted keys, or variables, that were set. */
   keys: string[];
   changed: boolean;
+  /** Whether an earlier writing that was killed was finished before. */
+  finished: boolean;
 }
 
 /**
@@ -47,11 +50,12 @@ export async function setConfig(
   checkSettings(settings);
   const project = await resolveAgentProject(place);
   const file = relative(place.cwd, project.configPath) || project.configPath;
+  const finished = options.dryRun === true ? false : await finishPending(project.root);
   const before = await readText(project.configPath, file);
   const { text, keys } = editConfig(before, file, settings);
   const changes = [{ path: project.configPath, before, after: text }];
   const written = await writeChanges(changes, { ...options, root: project.root, cwd: place.cwd });
-  return { file, keys, changed: written.length > 0 };
+  return { file, keys, changed: written.length > 0, finished };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { relative } from "node:path";
 import { setMakeVariables } from "../edit/makefile-edit.ts";
+import { finishPending } from "../edit/pending.ts";
 import { readText } from "../edit/read.ts";
 import { type WriteOptions, writeChanges } from "../edit/write.ts";
 import { BatError } from "../errors.ts";
@@ -40,6 +41,7 @@ export async function setImage(
     );
   }
   const file = relative(here, path);
+  const finished = options.dryRun === true ? false : await finishPending(root);
   const before = await readText(path, file);
   const values = {
     ...(registry === undefined ? {} : { DOCKER_REGISTRY: registry }),
@@ -47,5 +49,5 @@ export async function setImage(
   };
   const after = setMakeVariables(before, file, values);
   const written = await writeChanges([{ path, before, after }], { ...options, root, cwd: here });
-  return { file, keys: Object.keys(values), changed: written.length > 0 };
+  return { file, keys: Object.keys(values), changed: written.length > 0, finished };
 }

@@ -3,10 +3,11 @@ import type { World } from "../../command.ts";
 
 /** Says what was, or would be, set. */
 export function tell(
-  { file, keys, changed }: SettingsResult,
+  { file, keys, changed, finished }: SettingsResult,
   dryRun: boolean,
   { stdout, stderr }: World,
 ): void {
+  if (finished) stderr.write("An earlier writing here had been killed half-way and is finished now\n");
   const list = keys.join(", ");
   if (!changed) stdout.write(`No changes: ${file} has ${list} so already\n`);
   else if (dryRun) stderr.write(`Would set ${list} in ${file}; nothing was written\n`);
