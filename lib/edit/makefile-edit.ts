@@ -19,7 +19,8 @@ const HARMLESS = /^[A-Za-z0-9._/:@+-]*$/;
  * above it, for make would keep the blanks before it in the value. Line ends stay.
  *
  * @param file its name, for messages
- * @param values by name; only letters, digits and `._/:@+-`: nothing that make or a shell would act on
+ * @param values by name (letters, digits and `_`); only letters, digits and `._/:@+-`: nothing that make or a shell would
+ *   act on
  * @throws BatError (code `config`) that lists every variable that cannot be set, and why; nothing is changed then
  */
 export function setMakeVariables(
@@ -99,14 +100,23 @@ function assignments(lines: readonly LogicalLine[], name: string): Assignment[] 
     const match = form.exec(line.text);
     if (match === null) continue;
     const [, head = "", rest = ""] = match;
-    const hash = /(?<!\\)#/.exec(rest)?.index ?? rest.length;
+    // A `#` behind a backslash is text, behind two it begins a comment.
+    const before = /(?<!\\)(?:\\\\)*(?=#)/.exec(rest);
+    const hash = before === null ? rest.length : before.index + before[0].length;
     found.push({ line, head, value: rest.slice(0, hash).trim(), comment: rest.slice(hash).trim() });
   }
   return found;
 }
 
 function cannotSet(lines: readonly LogicalLine[], name: string, file: string): Problem | null {
-  const other = lines.find(({ text }) => setsOtherwise(text, name));
+  const own = assignments(lines, name);
+  // Of lines that all set it only where it is not set yet, the first one counts.
+  const first = own.every(({ head }) => head.includes("?")) ? own[0]?.line.start : undefined;
+  const indented = new RegExp(String.raw`^[ ]+${name}[ \t]*\?=`);
+  const other = lines.find(
+    ({ text, start }) =>
+      setsOtherwise(text, name) || (first !== undefined && start < first && indented.test(text)),
+  );
   if (other !== undefined) {
     return {
       file,
@@ -114,14 +124,17 @@ function cannotSet(lines: readonly LogicalLine[], name: string, file: string): P
       message: `${name} is set in a way that only you can change: "${other.text.split(/\r?\n/)[0]!.trim()}"; edit it by hand`,
     };
   }
-  if (assignments(lines, name).length > 0) return null;
+  if (own.length > 0) return null;
   return {
     file,
     message: `There is no line "${name} ?= …", "${name} := …", "${name} ::= …" or "${name} = …" (not indented): it names its image some other way; edit it by hand`,
   };
 }
 
-/** `override`, `export`, `define`, `+=`, `!=`, `:::=`, and values for one target: a plain line would not be what counts. */
+/**
+ * `override`, `export`, `define`, `+=`, `!=`, `:::=`, indented lines and values for one target: a plain line would not be
+ * what counts.
+ */
 function setsOtherwise(text: string, name: string): boolean {
   const word = String.raw`${name}[ \t]*`;
   return (
@@ -130,6 +143,7 @@ function setsOtherwise(text: string, name: string): boolean {
     ) ||
     new RegExp(String.raw`^[ ]*(?:(?:override|export)[ \t]+)*define[ \t]+${word}`).test(text) ||
     new RegExp(String.raw`^[ ]*${word}(?:\+=|!=|:::=)`).test(text) ||
+    new RegExp(`^[ ]+${word}:{0,2}=`).test(text) ||
     new RegExp(
       String.raw`^[^\t#=][^#=]*:[ \t]*(?:(?:override|export|private)[ \t]+)*${word}(?:[?+!]|:{1,3})?=`,
     ).test(text)

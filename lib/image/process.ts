@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:os";
 import type { World } from "../cli/command.ts";
-import { BatError } from "../errors.ts";
+import { BatError, messageOf } from "../errors.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -81,14 +81,13 @@ async function ended(
     if (signal.aborted) throw signal.reason;
     return code ?? 128 + (by === null ? 0 : constants.signals[by]);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    throw new BatError(
-      "command",
-      `Cannot run "${program}": no program of that name was found; is it installed and in PATH?`,
-      {
-        cause: error,
-      },
-    );
+    const { code, syscall = "" } = error as NodeJS.ErrnoException;
+    if (!syscall.startsWith("spawn")) throw error;
+    const why =
+      code === "ENOENT"
+        ? "no program of that name was found; is it installed and in PATH?"
+        : messageOf(error);
+    throw new BatError("command", `Cannot run "${program}": ${why}`, { cause: error });
   } finally {
     signal.removeEventListener("abort", stop);
   }
