@@ -101,10 +101,12 @@ export class Splicer {
     else this.#replace(node, context, { value });
   }
 
-  /** Writes a node anew; what it held is gone. */
+  /** Writes a node anew; what it held is gone. What was in flow style stays so. */
   #replace(node: Node | null, context: Context, replacement: Replacement): void {
     this.#anchors.leaveItems(node);
-    replaceNode(this.#source, this.#splices, node, context, replacement);
+    const flow = (isMap(node) || isSeq(node)) && node.flow === true && node.items.length > 0;
+    const within = flow ? { ...context, inFlow: true } : context;
+    replaceNode(this.#source, this.#splices, node, within, replacement);
   }
 
   /** A text that was set and stands without quotes, though another reader takes it for a number or such; or what holds one. */
