@@ -212,6 +212,15 @@ describe("Deleting", () => {
       "m: {\n  a: 1, # about a\n}\n",
     ],
     [
+      "in flow style, a key for another, with comments",
+      "m: {\n  a: 1, # about a\n  b: 2\n}\n",
+      (y) => {
+        y.delete(["m", "b"]);
+        y.set(["m", "c"], 3);
+      },
+      "m: {\n  a: 1, c: 3, # about a\n}\n",
+    ],
+    [
       "in flow style, a key for another",
       "m: {a: 1, b: 2}\n",
       (y) => {

@@ -155,7 +155,8 @@ function insertAfterEntry(
 ): void {
   const place = shape.places[index];
   if (place !== undefined) {
-    const at = source.afterLine(place.end);
+    // Comments that stand further in are the entry's own.
+    const at = source.pastComments(source.afterLine(place.end), shape.column + 1);
     splices.add(at, at, source.lines(lines, at));
     return;
   }
@@ -218,8 +219,12 @@ function appendInFlow(
     splices.add(open + 1, open + 1, texts.join(", "));
     return;
   }
-  if (dropped.includes(places.length - 1))
-    throw new CannotEdit("A collection on one line would change too much", open);
+  if (dropped.includes(places.length - 1)) {
+    const kept = places.findLast((_, i) => !dropped.includes(i));
+    if (kept === undefined) throw new CannotEdit("All that is between the brackets would be another", open);
+    splices.add(kept.end, kept.end, texts.map((text) => `, ${text}`).join(""));
+    return;
+  }
   const comma = commaBetween(source.text, last.end, close);
   const ownLine = source.isFirstInLine(last.start) && !source.sameLine(last.end, close);
   if (!ownLine) {
