@@ -14,7 +14,6 @@ import {
 import { basename, dirname, join, relative } from "node:path";
 import type { Writable } from "node:stream";
 import { BatError, messageOf } from "../errors.ts";
-import { unifiedDiff } from "./diff.ts";
 import { endPending, finishPending, type Pending, syncFolders, turnBack, writePending } from "./pending.ts";
 import { discard, sweep, temporaryFor, writeSynced } from "./temporary.ts";
 
@@ -54,6 +53,7 @@ export async function writeChanges(changes: readonly FileChange[], options: Writ
   const real = changes.filter(({ before, after }) => before !== after);
   const shown = (path: string) => relative(cwd, path) || path;
   if (dryRun === true) {
+    const { unifiedDiff } = await import("./diff.ts");
     for (const { path, before, after } of real) stdout.write(unifiedDiff(shown(path), before, after));
     return real.map(({ path }) => shown(path));
   }

@@ -44,7 +44,7 @@ describe("Writing files", () => {
     assert.deepEqual(await run, ["a", "new/b"]);
     assert.equal(
       run.shown(),
-      "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-1\n+2\n--- /dev/null\n+++ b/new/b\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n",
+      "--- a/a\n+++ b/a\n@@ -1,1 +1,1 @@\n-1\n+2\n--- /dev/null\n+++ b/new/b\n@@ -0,0 +1,1 @@\n+x\n\\ No newline at end of file\n",
     );
     assert.deepEqual(folder.all(), ["a"]);
   });
