@@ -50,6 +50,22 @@ describe("Killed between any two steps", { concurrency: 2 }, () => {
     assert.ok(noted >= 4, `the note was there in ${noted} cases`);
   });
 
+  test("of two at once one comes first", async () => {
+    for (let i = 0; i < 4; i += 1) {
+      using folder = new Folder();
+      const names = ["a", "b", "c"];
+      for (const name of names) folder.write(name, "1");
+      const changes = (after: string) =>
+        JSON.stringify(names.map((name) => ({ path: folder.path(name), before: "1", after })));
+      const writers = ["2", "3"].map((after) =>
+        spawn(process.execPath, [WRITER, folder.dir, changes(after), "0"], { stdio: "ignore" }),
+      );
+      await Promise.all(writers.map((child) => once(child, "exit")));
+      assert.match(names.map((name) => folder.read(name)).join(""), /^(?:222|333)$/);
+      assert.deepEqual(folder.all(), names);
+    }
+  });
+
   test("also while it is taken back", async () => {
     let killed = true;
     for (let at = 1; killed; at += 1) {

@@ -129,7 +129,7 @@ async function targetOf(
 ): Promise<string> {
   const refuse = (why: string) => new BatError("config", `Cannot write ${shown}: ${why}`);
   const asTheyWere = finished
-    ? "An earlier writing that was killed is finished now; look at the files and try again"
+    ? "An earlier writing that was killed is ended now; look at the files and try again"
     : "All files are as they were";
   if (before === null) {
     if ((await lstat(path).catch(() => null)) !== null)

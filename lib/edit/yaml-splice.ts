@@ -1,5 +1,6 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type YAMLMap, type YAMLSeq } from "yaml";
-import { type Alignment, alignItems } from "./align.ts";
+import type { Alignment } from "./align.ts";
+import { alignValues } from "./yaml-align.ts";
 import { Anchors } from "./yaml-anchors.ts";
 import { CannotEdit, type Context, offsetOf, Splices } from "./yaml-context.ts";
 import { deleteEntries, insertIntoList, insertIntoMap, type NewItem } from "./yaml-entries.ts";
@@ -134,17 +135,6 @@ export class Splicer {
     return node.flow === true && some && others && !/[#&<]/.test(this.#source.text.slice(start, end));
   }
 
-  /** Items that differ because they were set by their index stay where they are, whatever name they have now. */
-  #alignment(before: readonly unknown[], value: readonly unknown[], path: Context["path"]): Alignment[] {
-    const set = (i: number) => this.#towardsSet.has(JSON.stringify([...path, i]));
-    const byPlace =
-      value.length >= before.length && before.every((item, i) => set(i) || sameValue(item, value[i]));
-    if (!byPlace) return alignItems(before, value, sameValue, identity);
-    return value.map((_, i) =>
-      i < before.length ? { kind: "keep", old: i, next: i } : { kind: "add", next: i },
-    );
-  }
-
   #visitAlias(node: Alias, value: unknown, context: Context): void {
     const target = node.resolve(this.#parsed.document) as Node;
     const gone = this.#anchors.isGone(target);
@@ -249,7 +239,9 @@ export class Splicer {
     const dropped: number[] = [];
     const added: NewItem[] = [];
     let last = -1;
-    const steps = this.#alignment(before, value, context.path);
+    const steps = alignValues(before, value, (i) =>
+      this.#towardsSet.has(JSON.stringify([...context.path, i])),
+    );
     const some = (kind: Alignment["kind"]) => steps.some((step) => step.kind === kind);
     if (this.#isWrittenAnew(node, some("drop"), some("add"))) {
       this.#replace(node, context, { value });
@@ -289,12 +281,4 @@ export class Splicer {
         );
     }
   }
-}
-
-/** The name by which an item of a list is known among the others. */
-function identity(item: unknown): string | null {
-  const plain = bare(item);
-  if (!isMapping(plain)) return null;
-  const name = plain.name ?? plain.id;
-  return typeof name === "string" ? name : null;
 }

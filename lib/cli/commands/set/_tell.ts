@@ -7,7 +7,7 @@ export function tell(
   dryRun: boolean,
   { stdout, stderr }: World,
 ): void {
-  if (finished) stderr.write("An earlier writing here had been killed half-way and is finished now\n");
+  if (finished) stderr.write("An earlier writing here had been killed half-way and is ended now\n");
   const list = keys.join(", ");
   if (!changed) stdout.write(`No changes: ${file} has ${list} so already\n`);
   else if (dryRun) stderr.write(`Would set ${list} in ${file}; nothing was written\n`);
