@@ -1,5 +1,6 @@
 import { contextIdFor } from "../conversation/context-id.ts";
 import { type Answer, holdConversation } from "../conversation/hold.ts";
+import { EXIT_NEWS_MS, isAborted } from "../conversation/limits.ts";
 import { BatError, messageOf } from "../errors.ts";
 import type { CheckPlugin } from "../plugin/define.ts";
 import type { Loaded } from "../plugin/loader.ts";
@@ -155,7 +156,9 @@ async function converse(run: ModelRun, slot: Slot): Promise<Conversed> {
       const agent = await run.host.current();
       const conversed = await converseOnce(run, slot, agent);
       if (!neverReached(conversed.answer) || run.signal.aborted) return conversed;
-      // The agent had died before it could be asked: that is no try of the attempt, its successor is asked.
+      // The agent had died before it could be asked: that is no try of the attempt, its successor is asked. One that
+      // is about to end closes its port first: the news of its end may still be on its way.
+      if (agent.exited !== undefined) await isAborted(agent.exited, EXIT_NEWS_MS);
       if (run.host.isDead(agent)) continue;
       if (tries >= run.settings.retries) return { failure: conversed.answer.problem?.message ?? "No answer" };
       await pause(Math.min(100 * 2 ** tries, 5_000), run.signal);
