@@ -18,3 +18,11 @@ test("calls are counted by name and part of their arguments, nested ones and cal
   ]);
   assert.deepEqual(run([], "t", {}, 0), [{ ok: true, reason: "tool_call:t: called 0×" }]);
 });
+
+test("a call whose arguments were not recorded counts where none are asked for", () => {
+  const unknown = { ...tool("t"), args: null };
+  assert.deepEqual(run([unknown], "t"), [{ ok: true, reason: "tool_call:t: called 1×" }]);
+  assert.deepEqual(run([unknown], "t", { item: "nuts" }), [
+    { ok: false, reason: "tool_call:t: called 0×, expected ≥1×" },
+  ]);
+});
