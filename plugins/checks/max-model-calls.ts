@@ -7,8 +7,9 @@ export default defineCheck({
   apiVersion: 1,
   title: "Model calls",
   field: "max_model_calls",
-  schema: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  schema: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  applies: (expected) => expected !== null,
   needs: ["trajectory"],
   order: 50,
-  run: ({ expected, trajectory }) => atMost("model calls", trajectory.totals.model_calls, expected),
+  run: ({ expected, trajectory }) => atMost("model calls", trajectory.totals.model_calls, expected!),
 });

@@ -7,10 +7,11 @@ export default defineCheck({
   apiVersion: 1,
   title: "Tokens used",
   field: "max_tokens",
-  schema: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  schema: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  applies: (expected) => expected !== null,
   needs: ["trajectory"],
   order: 60,
   run({ expected, trajectory: { totals } }) {
-    return atMost("tokens", totals.tokens_in + totals.tokens_out, expected);
+    return atMost("tokens", totals.tokens_in + totals.tokens_out, expected!);
   },
 });
