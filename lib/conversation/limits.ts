@@ -27,6 +27,8 @@ export class Limits implements Disposable {
   #controller = new AbortController();
   #silence: NodeJS.Timeout | undefined;
   #exit: NodeJS.Timeout | undefined;
+  /** When the turn's final state was told first, and so when its stream is at an end at the latest. */
+  #settledUntil: number | null = null;
   /** Why the conversation was ended from here. */
   reached: Ending | null = null;
   /** Whether the turn's stream was ended from here because it went on in silence after its final state. */
@@ -52,16 +54,22 @@ export class Limits implements Disposable {
   startTurn(): AbortSignal {
     this.#controller = new AbortController();
     this.lingered = false;
+    this.#settledUntil = null;
     if (this.reached !== null) this.#controller.abort();
     else this.heard(false);
     return this.#controller.signal;
   }
 
-  /** The agent said something: its silence begins anew. After the final state only a short while is waited. */
+  /**
+   * The agent said something: its silence begins anew. After the final state only a short while is waited, and to one
+   * that does not stop talking then, no longer than the turn's limit is listened.
+   */
   heard(settled: boolean): void {
     clearTimeout(this.#silence);
     const { turnTimeoutMs } = this.#input;
-    const wait = settled ? Math.min(GRACE_MS, turnTimeoutMs) : turnTimeoutMs;
+    const now = performance.now();
+    if (settled) this.#settledUntil ??= now + turnTimeoutMs;
+    const wait = settled ? Math.min(GRACE_MS, Math.max(0, this.#settledUntil! - now)) : turnTimeoutMs;
     this.#silence = setTimeout(() => {
       if (settled) {
         this.lingered = true;

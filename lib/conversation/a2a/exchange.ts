@@ -27,7 +27,7 @@ const CODE_OF_STATUS: Readonly<Record<number, number>> = { 404: -32601, 405: -32
 
 /** Whether an answer is a stream of events. */
 export function isStream(answer: IncomingMessage): boolean {
-  return answer.headers["content-type"]?.includes("text/event-stream") === true;
+  return answer.headers["content-type"]?.toLowerCase().includes("text/event-stream") === true;
 }
 
 export function problem(
