@@ -111,7 +111,7 @@ export class SpanIndex {
 
   #takeLine(line: string): void {
     if (line.trim() === "") return;
-    const spans = parseLine(line);
+    const spans = readable(() => parseLine(line));
     if (spans === null) this.#broken += 1;
     else for (const span of spans) this.#takeSpan(span);
   }
@@ -120,8 +120,12 @@ export class SpanIndex {
     this.#spans += 1;
     if (this.#released.has(span.traceId)) return;
     if (this.#wants !== null && !this.#wants(span.traceId)) return;
+    const record = readable(() => recordOf(span, this.#order++, this.#conventions));
+    if (record === null) {
+      this.#broken += 1;
+      return;
+    }
     const trace = this.#trace(span);
-    const record = recordOf(span, this.#order++, this.#conventions);
     if (!this.#onlyNames) trace.spans.set(record.spanId, record);
     if (trace.start > record.start && record.start > 0n) trace.start = record.start;
     if (record.draft !== null || record.isAgentRoot || record.failed) trace.matters = true;
@@ -275,6 +279,16 @@ export class SpanIndex {
     if (this.#released.size <= MOST_RELEASED) return;
     const [oldest] = this.#released;
     if (oldest !== undefined) this.#released.delete(oldest);
+  }
+}
+
+/** Null for what is nested deeper than can be read: one such span is no reason to lose all that come after it. */
+function readable<T>(read: () => T | null): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
   }
 }
 

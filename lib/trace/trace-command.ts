@@ -91,6 +91,8 @@ async function readIndex(paths: readonly string[], world: World, options: IndexO
   return index;
 }
 
+/** A time that no calendar has, from a broken clock, is told by its number. */
 function isoTime(nanoseconds: bigint): string {
-  return new Date(Number(nanoseconds / 1_000_000n)).toISOString();
+  const date = new Date(Number(nanoseconds / 1_000_000n));
+  return Number.isNaN(date.getTime()) ? String(nanoseconds) : date.toISOString();
 }

@@ -38,10 +38,19 @@ export function jsonOf(value: AttributeValue | undefined): Json | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "string") return attributeJson(value);
   try {
-    return parseJson(value, { floats: true });
+    const json = parseJson(value, { floats: true });
+    return value.length > 2 * DEEPEST && isDeeper(json, DEEPEST) ? undefined : json;
   } catch {
     return undefined;
   }
+}
+
+/** Levels of nesting that are read; what is deeper is a text to us, for whoever walks through it may not come back. */
+const DEEPEST = 200;
+
+function isDeeper(value: Json, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 export function isJsonObject(value: Json | undefined): value is { [key: string]: Json } {
