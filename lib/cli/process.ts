@@ -12,10 +12,10 @@ export async function runProcess(argv: readonly string[]): Promise<void> {
     controller.abort(new BatError("interrupted", `Stopped by ${name}`));
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, interrupt);
-  // A reader that went away (`bat … | head`) is no fault.
+  // A reader that went away (`bat … | head`) is no fault, nor is a terminal that was closed (then EIO).
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
+      if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
     });
   }
   const code = await runCli(argv, processWorld(argv, controller.signal));

@@ -66,6 +66,11 @@ function folderOf(given: string, cwd: string): string {
   return folder;
 }
 
+/** What a file system or the system's limits say no with: the user's to mend, and no defect. */
+const OF_THE_SYSTEM = new Set(
+  "EACCES EPERM EROFS ENOSPC EDQUOT EIO EMFILE ENFILE ENOTDIR EISDIR ELOOP ENAMETOOLONG EFBIG".split(" "),
+);
+
 function report(error: unknown, world: World): number {
   const label = (text: string) => (world.color ? styleText("red", text, { validateStream: false }) : text);
   if (error instanceof BatError) {
@@ -75,6 +80,13 @@ function report(error: unknown, world: World): number {
       : EXIT_OF_ERROR[error.code];
   }
   const message = error instanceof Error ? error.message : String(error);
+  if (
+    OF_THE_SYSTEM.has((error as NodeJS.ErrnoException | null)?.code ?? "") &&
+    world.env.BAT_DEBUG === undefined
+  ) {
+    world.stderr.write(`${label("Error:")} ${message}\n`);
+    return EXIT.notDone;
+  }
   world.stderr.write(`${label("Internal error:")} ${message}\n`);
   const debug = world.env.BAT_DEBUG !== undefined && error instanceof Error;
   world.stderr.write(

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import * as v from "valibot";
-import { BatError, messageOf, problemsError } from "../errors.ts";
+import { BatError, problemsError } from "../errors.ts";
 import type { JudgeConfig } from "../judge/settings.ts";
 import { check } from "../schema.ts";
 import { didYouMean } from "../text/nearest.ts";
@@ -19,13 +19,30 @@ const url = v.pipe(
   v.check(isHttpUrl, (issue) => `Expected a URL with http or https, found ${JSON.stringify(issue.input)}`),
 );
 
-function isHttpUrl(value: string): boolean {
-  try {
-    return ["http:", "https:"].includes(new URL(value).protocol);
-  } catch {
-    return false;
-  }
+function isHttpUrl(value: string, base?: string): boolean {
+  const parsed = URL.parse(value, base);
+  return parsed !== null && ["http:", "https:"].includes(parsed.protocol);
 }
+
+/** A URL, or a path below the agent's own. */
+const ready = v.pipe(
+  text,
+  v.check(
+    (value) => isHttpUrl(value, "http://agent/"),
+    (issue) => `Expected a path, or a URL with http or https, found ${JSON.stringify(issue.input)}`,
+  ),
+);
+
+const command = v.union([
+  v.pipe(
+    text,
+    v.check(
+      (value) => commandWords(value).length > 0 && !/["']/.test(value.replace(QUOTED, "")),
+      (issue) => `Expected a command with its quotes closed, found ${JSON.stringify(issue.input)}`,
+    ),
+  ),
+  v.pipe(v.array(text), v.minLength(1)),
+]);
 
 const modelText = v.pipe(
   v.string(),
@@ -103,10 +120,10 @@ function evalFileSchema(names: readonly string[]) {
         v.nullable(
           v.object({
             url: v.optional(url),
-            command: v.optional(textOrList),
+            command: v.optional(command),
             cwd: v.optional(text),
             env: v.optional(v.nullable(envMap)),
-            ready: v.optional(text),
+            ready: v.optional(ready),
             context_id: v.optional(v.picklist(["plain", "uuid"]), "plain"),
             protocol_version: v.optional(v.picklist(["0.3", "1.0"])),
           }),
@@ -197,10 +214,9 @@ export async function loadEvalConfig(agentDir: string, cwd = agentDir): Promise<
   const file = short.startsWith("..") ? path : short;
   let content: string;
   try {
-    content = await readFile(path, "utf8");
+    content = new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
   } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    const why = missing ? "There is no such file; make it with `bat eval init`" : messageOf(error);
+    const why = whyUnread(error as NodeJS.ErrnoException);
     throw new BatError("config", `${file}: ${why}`, { cause: error });
   }
   return parseEvalConfig(content, file, agentDir);
@@ -280,12 +296,26 @@ export function parseModel(given: string, providers: readonly string[]): ModelSp
   return { ...checked.output, baseUrl: null, env: {} };
 }
 
+/**
+ * Checks the value of a flag `--agent-url`.
+ *
+ * @throws BatError (code `usage`) for anything but a URL with http or https
+ */
+export function checkAgentUrl(given: string): void {
+  if (isHttpUrl(given)) return;
+  const full = `http://${given}`;
+  const hint = /^[\w.-]+(:\d+)?(\/.*)?$/.test(given) && isHttpUrl(full) ? `, did you mean "${full}"?` : "";
+  throw new BatError("usage", `--agent-url must be a URL with http or https, got "${given}"${hint}`);
+}
+
+const QUOTED = /"([^"]*)"|'([^']*)'/g;
+
 /** A command given as one text, split at blanks as a shell would, quotes kept together; nothing is expanded. */
 function commandWords(command: string | string[]): string[] {
   if (typeof command !== "string") return command;
   const words = command.match(/(?:[^\s"']+|"[^"]*"|'[^']*')+/g) ?? [];
   return words.map((word) =>
-    word.replace(/"([^"]*)"|'([^']*)'/g, (_, double?: string, single?: string) => double ?? single ?? ""),
+    word.replace(QUOTED, (_, double?: string, single?: string) => double ?? single ?? ""),
   );
 }
 

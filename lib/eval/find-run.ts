@@ -1,4 +1,4 @@
-import { readdir, stat } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { BatError } from "../errors.ts";
 import { didYouMean } from "../text/nearest.ts";
@@ -39,9 +39,23 @@ async function outputFolder(cwd: string, agent: string | undefined): Promise<str
 
 async function runsIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => [] as string[]);
-  const runs: string[] = [];
-  for (const name of names) if (await isRun(join(folder, name))) runs.push(name);
-  return runs.sort();
+  const runs: { name: string; at: string }[] = [];
+  for (const name of names.sort()) {
+    if (await isRun(join(folder, name))) runs.push({ name, at: await createdAt(join(folder, name)) });
+  }
+  return runs.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).map(({ name }) => name);
+}
+
+/** By its plan, for a run's folder may have been given another name. One without a time is older than all others. */
+async function createdAt(folder: string): Promise<string> {
+  try {
+    const { created_at: at } = JSON.parse(await readFile(join(folder, "run.json"), "utf8")) as {
+      created_at?: unknown;
+    };
+    return typeof at === "string" ? at : "";
+  } catch {
+    return "";
+  }
 }
 
 async function isRun(folder: string): Promise<boolean> {

@@ -5,6 +5,7 @@ import { packageRoot } from "../package.ts";
 import { resolveAgentProject } from "../project/resolve.ts";
 import { writeFileAtomic } from "../store/atomic.ts";
 import { readYaml } from "../text/yaml-read.ts";
+import { checkAgentUrl } from "./config.ts";
 
 const DEFAULT_MODEL = { provider: "openai", model: "gpt-6-luna" };
 
@@ -28,6 +29,7 @@ export async function initEvaluation(place: {
   force: boolean;
 }): Promise<InitResult> {
   const { cwd, agent, agentUrl, force } = place;
+  if (agentUrl !== undefined) checkAgentUrl(agentUrl);
   const kit = agentUrl === undefined && (agent !== undefined || (await looksLikeKit(cwd)));
   const project = kit ? await resolveAgentProject({ cwd, agent }) : null;
   const dir = project?.dir ?? cwd;

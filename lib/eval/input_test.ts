@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -8,8 +8,10 @@ import { BatError } from "../errors.ts";
 import type { CheckPlugin } from "../plugin/define.ts";
 import { type Loaded, loadPlugins } from "../plugin/loader.ts";
 import { pluginSources } from "../plugin/sources.ts";
-import { parseEvalConfig, publicConfig } from "./config.ts";
+import { totalsOf } from "../trace/steps.ts";
+import { loadEvalConfig, parseEvalConfig, publicConfig } from "./config.ts";
 import { loadTasks, type TaskSpec } from "./tasks.ts";
+import { decide } from "./verdict.ts";
 
 let folder = "";
 let checks: Loaded<CheckPlugin>[] = [];
@@ -116,7 +118,7 @@ test("what is no list of tasks at all is told with the place", async () => {
   assert.match(await refusal("a: [1", "t.yaml"), /t\.yaml line 1, column/);
   assert.match(
     await refusal(Uint8Array.of(0x5b, 0xff, 0x5d)),
-    /not valid for encoding utf-8|encoded data was not valid/i,
+    /tasks\.json: Expected text in UTF-8, found other bytes/,
   );
   await assert.rejects(loadTasks(["gone.json"], checks, folder), {
     message: /gone\.json: There is no such file.*bat eval init/,
@@ -227,4 +229,45 @@ test("whatever eval.yaml holds, it is read or refused with words", () => {
     ),
     { numRuns: 500 },
   );
+});
+
+test("a limit of null is none, and is not asked for", async () => {
+  const [task] = await tasks(
+    JSON.stringify([{ id: "a", turns: ["x"], expected: { max_tokens: null, max_model_calls: null } }]),
+  );
+  const nothing = { found: false, turns: [], truncated: false };
+  const decided = {
+    status: "completed",
+    output: "",
+    trajectory: { ...nothing, totals: totalsOf([]) },
+  } as const;
+  assert.equal(decide(task!.expected, decided, checks).reason, "status: 'completed'");
+});
+
+test("a command without words or with an open quote, and a place to ask that is none, are told", () => {
+  const refused = (agent: object) => {
+    try {
+      parseEvalConfig(JSON.stringify({ agent, models: ["scripted:one"] }), "e");
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return "accepted";
+  };
+  assert.match(
+    refused({ command: "  " }),
+    /agent\.command .*Expected a command with its quotes closed, found " {2}"/,
+  );
+  assert.match(refused({ command: "run 'it" }), /agent\.command .*quotes closed, found "run 'it"/);
+  assert.equal(refused({ command: `run "it's" 'a "b"'` }), "accepted");
+  assert.match(refused({ ready: "ftp://x" }), /agent\.ready .*Expected a path, or a URL with http or https/);
+  assert.equal(refused({ ready: "/health" }), "accepted");
+});
+
+test("a configuration that is a folder, or no UTF-8, is told as that", async () => {
+  const place = mkdtempSync(join(folder, "config-"));
+  mkdirSync(join(place, "eval", "eval.yaml"), { recursive: true });
+  await assert.rejects(loadEvalConfig(place), { code: "config", message: /Expected a file, found a folder/ });
+  rmSync(join(place, "eval", "eval.yaml"), { recursive: true });
+  writeFileSync(join(place, "eval", "eval.yaml"), Buffer.from("models: [openai:caf\xe9]", "latin1"));
+  await assert.rejects(loadEvalConfig(place), { code: "config", message: /Expected text in UTF-8/ });
 });

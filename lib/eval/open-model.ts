@@ -2,6 +2,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { type AgentSpec, startAgent } from "../agent/agent.ts";
 import { freePort } from "../agent/port.ts";
+import { BatError } from "../errors.ts";
 import { agentUrl } from "../project/agent-url.ts";
 import { configWithTelemetry } from "../project/config-copy.ts";
 import { readDotenv } from "../project/dotenv.ts";
@@ -67,10 +68,20 @@ function opened(host: AgentHost, url: string, spans: SpanIndex): OpenModel {
   };
 }
 
-function connect({ prepared, signal }: OpenInput, url: string) {
-  const { protocolVersion } = prepared.target.config;
+/** Connects to an agent. One that takes the connection and says nothing is not waited for without end. */
+async function connect({ prepared, signal }: OpenInput, url: string) {
+  const { protocolVersion, startupTimeoutMs } = prepared.target.config;
   const target = { url, ...(protocolVersion === null ? {} : { protocolVersion }) };
-  return prepared.protocol.connect(target, { signal });
+  const limit = AbortSignal.timeout(startupTimeoutMs);
+  try {
+    return await prepared.protocol.connect(target, { signal: AbortSignal.any([signal, limit]) });
+  } catch (error) {
+    if (signal.aborted || !limit.aborted) throw error;
+    const within = `${startupTimeoutMs / 1000} s (evaluation.agent_startup_timeout_s)`;
+    throw new BatError("agent", `${url} did not answer with its agent card within ${within}`, {
+      cause: error,
+    });
+  }
 }
 
 function hostOf(input: OpenInput, model: number, launch: Launch): Promise<AgentHost> {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { BatError } from "../errors.ts";
 import type { Calibration } from "../judge/calibration.ts";
@@ -78,6 +78,7 @@ export async function prepareRun({
   const panel = await panelOf(target, request.qualitative ?? config.qualitative, { env, signal });
   const calibration =
     panel === null ? null : await (await import("../judge/calibration.ts")).loadCalibration(dir);
+  await requireFolder(target);
   const source: SourceDigest =
     target.kind === "url"
       ? { digest: null, reason: "the agent was running already" }
@@ -117,6 +118,14 @@ async function panelOf(
   const dotenv = await readDotenv(join(project?.root ?? dir, ".env"), env);
   const place = { dir, packs: config.plugins, env: { ...dotenv, ...env }, signal };
   return await readyPanel(config.judges, place);
+}
+
+async function requireFolder({ kind, dir, config }: EvalTarget): Promise<void> {
+  const { cwd } = config.agent;
+  if (kind !== "command" || cwd === null) return;
+  const folder = resolve(dir, cwd);
+  if ((await stat(folder).catch(() => null))?.isDirectory() === true) return;
+  throw new BatError("config", `${config.file} agent.cwd: There is no folder "${folder}"`);
 }
 
 function sourceRoot({ project, dir, config }: EvalTarget): string {
@@ -252,7 +261,8 @@ export function planRun(prepared: PreparedRun, id: string, directory: string, at
   };
 }
 
-/** The digests of the source's files as a run keeps them, for naming what has changed. */
-export async function readSourceFiles(directory: string): Promise<Record<string, string>> {
-  return JSON.parse(await readFile(join(directory, "source.json"), "utf8")) as Record<string, string>;
+/** The digests of the source's files as a run keeps them, for naming what has changed; null where it has none. */
+export async function readSourceFiles(directory: string): Promise<Record<string, string> | null> {
+  const text = await readFile(join(directory, "source.json"), "utf8").catch(() => null);
+  return text === null ? null : (JSON.parse(text) as Record<string, string>);
 }

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import type { World } from "../cli/command.ts";
-import { BatError } from "../errors.ts";
+import { BatError, messageOf } from "../errors.ts";
 import { packageVersion } from "../package.ts";
 import { observerFor } from "../report/observer-for.ts";
 import { renderResults } from "../report/results-table.ts";
@@ -42,9 +42,22 @@ export async function evaluate(
     return null;
   }
   await checkReport(options, world);
-  await mkdir(prepared.outputDir, { recursive: true });
+  await makeOutputFolder(
+    prepared.outputDir,
+    place.outputDir === undefined ? "evaluation.output_dir" : "--output-dir",
+  );
   await using folder = await newRun(prepared, world);
   return await carryOut(folder, new RunState(), prepared, options, world, { resumed: false });
+}
+
+async function makeOutputFolder(folder: string, setting: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    const why =
+      (error as NodeJS.ErrnoException).code === "EEXIST" ? "there is a file of that name" : messageOf(error);
+    throw new BatError("config", `${setting}: Cannot make the folder "${folder}": ${why}`, { cause: error });
+  }
 }
 
 async function newRun(prepared: PreparedRun, world: World): Promise<RunFolder<RunPlan, Fact>> {
@@ -122,7 +135,10 @@ async function sourceChanges(plan: RunPlan, prepared: PreparedRun, directory: st
   const { source } = prepared;
   if (plan.source.digest === null || source.digest === null || plan.source.digest === source.digest)
     return [];
-  const changes = sourceDifferences(await readSourceFiles(directory), source.files);
+  const before = await readSourceFiles(directory);
+  // Killed between its plan and the list of its source.
+  if (before === null) return ["the agent's source has changed"];
+  const changes = sourceDifferences(before, source.files);
   const more = changes.length > 10 ? ` (+${changes.length - 10} more)` : "";
   return [`the agent's source has changed: ${changes.slice(0, 10).join(", ")}${more}`];
 }
@@ -173,12 +189,13 @@ async function carryOut(
     signal: world.signal,
     now: world.now,
   });
+  if (options.json === true) world.stdout.write(`${jsonText({ ...result, plan: plan.id })}\n`);
+  else world.stdout.write(renderResults(result, world));
+  // After the result is shown: a report that cannot be written does not take that along.
   if (options.junit !== undefined) {
     const { writeReport } = await import("./report-file.ts");
     await writeReport("junit", resolve(world.cwd, options.junit), { folder, state, result, prepared });
   }
-  if (options.json === true) world.stdout.write(`${jsonText({ ...result, plan: plan.id })}\n`);
-  else world.stdout.write(renderResults(result, world));
   return result;
 }
 

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type AgentProject, findBlueprintRoot, resolveAgentProject } from "../project/resolve.ts";
-import { type EvalConfig, loadEvalConfig } from "./config.ts";
+import { checkAgentUrl, type EvalConfig, loadEvalConfig } from "./config.ts";
 
 /** What is evaluated: an agent of ours, one started with a command, or one that runs already. */
 export interface EvalTarget {
@@ -27,6 +27,7 @@ export async function findTarget(place: {
   agentUrl?: string | undefined;
 }): Promise<EvalTarget> {
   const { cwd, agent, agentUrl } = place;
+  if (agentUrl !== undefined) checkAgentUrl(agentUrl);
   const dir = await agentFolder(cwd, agent);
   if (await hasEvalFile(dir)) {
     const loaded = await loadEvalConfig(dir, cwd);

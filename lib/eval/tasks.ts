@@ -6,6 +6,7 @@ import type { CheckPlugin } from "../plugin/define.ts";
 import type { Loaded } from "../plugin/loader.ts";
 import { check } from "../schema.ts";
 import { parseJson } from "../text/json.ts";
+import { whyUnread } from "./config.ts";
 import type { Expected } from "./verdict.ts";
 
 /** One task of a dataset: what the user says, turn by turn, and what is expected of the agent. */
@@ -125,8 +126,7 @@ async function readItems(file: string, name: string): Promise<Item[]> {
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
   } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    const message = missing ? "There is no such file; make it with `bat eval init`" : messageOf(error);
+    const message = whyUnread(error as NodeJS.ErrnoException);
     throw new BatError("config", `${name}: ${message}`, {
       problems: [{ file: name, message }],
       cause: error,

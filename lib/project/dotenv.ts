@@ -11,7 +11,8 @@ type Env = Readonly<Record<string, string | undefined>>;
  */
 export async function readDotenv(file: string, env: Env): Promise<Record<string, string>> {
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "";
+    // Some keep a virtual environment in a folder of that name.
+    if (error.code === "ENOENT" || error.code === "EISDIR") return "";
     throw error;
   });
   return parseDotenv(text, env);

@@ -54,15 +54,27 @@ export async function sourceDigest(root: string, leaveOut: readonly string[] = [
       return { digest: null, reason: `"${root}" holds more than ${MOST_FILES} files or ${MOST_BYTES} bytes` };
     }
     // A link that leads nowhere is part of the source as the link it is.
-    files[relative] = found === null ? `link ${await readlink(file)}` : await fileDigest(file);
+    files[relative] = await (found === null ? linkDigest(file) : fileDigest(file));
   }
   const lines = Object.entries(files).map(([path, digest]) => `${path}\0${digest}\n`);
   return { digest: digestOf(lines.join("")), files };
 }
 
+/** What cannot be read (a database's files, a file that went away in this moment) is no reason to evaluate nothing. */
+const UNREADABLE = "unreadable";
+
+async function linkDigest(file: string): Promise<string> {
+  const to = await readlink(file).catch(() => null);
+  return to === null ? UNREADABLE : `link ${to}`;
+}
+
 async function fileDigest(file: string): Promise<string> {
   const hash = createHash("sha256");
-  await pipeline(createReadStream(file), hash);
+  try {
+    await pipeline(createReadStream(file), hash);
+  } catch {
+    return UNREADABLE;
+  }
   return hash.digest("hex");
 }
 
@@ -71,7 +83,7 @@ async function* sourceFiles(
   below: string,
   leaveOut: ReadonlySet<string>,
 ): AsyncGenerator<string> {
-  const entries = await readdir(join(root, below), { withFileTypes: true });
+  const entries = await readdir(join(root, below), { withFileTypes: true }).catch(() => []);
   if (entries.some((entry) => entry.name === "pyvenv.cfg")) return;
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entry of entries) {

@@ -148,3 +148,11 @@ test("the source digest sees changes of source and none of caches, results and s
   assert.ok(first.digest !== null && second.digest !== null && first.digest !== second.digest);
   assert.deepEqual(sourceDifferences(first.files, second.files), ["changed src/graph.py", "new src/new.py"]);
 });
+
+test("a source that is not there has the digest of nothing", async () => {
+  const { digest, files } = (await sourceDigest(join(folder, "nowhere"))) as {
+    digest: string;
+    files: object;
+  };
+  assert.deepEqual([digest.length, files], [64, {}]);
+});

@@ -38,7 +38,9 @@ export default defineCommand({
     const options = runOptions(flags);
     if (flags.resume !== undefined) {
       const { task, model, k, qualitative, "run-name": name, "agent-url": url, shard } = flags;
-      refuseTogether({ task, model, k, qualitative, "run-name": name, "agent-url": url, shard }, "--resume");
+      const { "output-dir": output, "dry-run": dry } = flags;
+      const fixed = { task, model, k, qualitative, "run-name": name, "agent-url": url, shard };
+      refuseTogether({ ...fixed, "output-dir": output, "dry-run": dry }, "--resume");
       const { findRun } = await import("../../../eval/find-run.ts");
       return (await resume(await findRun(flags.resume, args.AGENT, world.cwd), options, world)).exit_code;
     }

@@ -1,0 +1,154 @@
+/** Odd settings, folders and agents: each is told in words, and none takes the results of others along. */
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { serve } from "./_a2a-server.ts";
+import { Evaluation, exitOf, leftBehind } from "./_evaluation.ts";
+
+const FLEETING = fileURLToPath(new URL("../fixtures/agents/fleeting.mjs", import.meta.url));
+const stock = { id: "stock", turns: ["How many bolts?"], expected: { output_must_contain: ["120"] } };
+
+test("an agent that closes its port before it ends costs the attempts after it nothing", () => {
+  const tasks = ["a", "b", "c"].map((id) => ({ id, turns: ["x"] }));
+  const agent = { url: "http://127.0.0.1:0", command: [process.execPath, FLEETING] };
+  using evaluation = new Evaluation(tasks, {}, { agent });
+  const { status, result } = evaluation.json("eval", "run");
+  assert.deepEqual([status, result.state, result.passed], [0, "complete", 3]);
+  assert.deepEqual(leftBehind(evaluation), []);
+});
+
+test("an agent that takes the connection and never shows its card ends the model, not the patience", async () => {
+  await using server = await serve(
+    () => null,
+    () => {},
+  );
+  using evaluation = new Evaluation([stock], { agent_startup_timeout_s: 1 }, { agent: { url: server.url } });
+  const child = evaluation.start("eval", "run");
+  let stderr = "";
+  child.stderr?.setEncoding("utf8").on("data", (chunk) => {
+    stderr += chunk;
+  });
+  assert.equal((await exitOf(child)).code, 1);
+  assert.match(
+    stderr,
+    /did not answer with its agent card within 1 s \(evaluation\.agent_startup_timeout_s\)/,
+  );
+});
+
+test("--agent-url that is no URL is told before anything is written", () => {
+  using evaluation = new Evaluation([stock]);
+  for (const command of ["run", "init"]) {
+    const { status, stderr } = evaluation.bat("eval", command, "--agent-url", "localhost:9900");
+    assert.equal(status, 2);
+    assert.match(
+      stderr,
+      /--agent-url must be a URL.*"localhost:9900", did you mean "http:\/\/localhost:9900"/,
+    );
+  }
+  assert.deepEqual(evaluation.runs, []);
+});
+
+test("settings that name what is not there, or is something else, are told with their names", () => {
+  using evaluation = new Evaluation([stock]);
+  const file = evaluation.bat("eval", "run", "--output-dir", "eval/input/tasks.json");
+  assert.equal(file.status, 2);
+  assert.match(file.stderr, /^Error: --output-dir: Cannot make the folder .*there is a file of that name/);
+  using nowhere = new Evaluation(
+    [stock],
+    {},
+    { agent: { url: "http://127.0.0.1:0", command: ["x"], cwd: "gone" } },
+  );
+  const { status, stderr } = nowhere.bat("eval", "run");
+  assert.equal(status, 2);
+  assert.match(stderr, /^Error: eval\/eval\.yaml agent\.cwd: There is no folder ".*gone"/);
+});
+
+test("what the file system refuses is no defect of bat", () => {
+  using evaluation = new Evaluation([stock]);
+  evaluation.bat("eval", "run");
+  rmSync(evaluation.file("journal.jsonl"));
+  mkdirSync(evaluation.file("journal.jsonl"));
+  const { status, stderr } = evaluation.bat("eval", "resume");
+  assert.equal(status, 1);
+  assert.match(stderr, /^Error: EISDIR: .*\n$/);
+});
+
+test("a virtual environment called .env is no file of variables", () => {
+  using evaluation = new Evaluation([stock]);
+  mkdirSync(join(evaluation.folder, ".env"));
+  assert.equal(evaluation.bat("eval", "run").status, 0);
+});
+
+test("a resumed run takes no flag that says what is evaluated, and none that would not be heard", () => {
+  using evaluation = new Evaluation([stock]);
+  for (const flags of [["--dry-run"], ["--output-dir", "x"], ["-k", "2"]]) {
+    const { status, stderr } = evaluation.bat("eval", "run", "--resume", "any", ...flags);
+    assert.equal(status, 2);
+    assert.match(stderr, /cannot be given with --resume/);
+  }
+});
+
+test("the newest run is the one begun last, whatever the folders are called", () => {
+  using evaluation = new Evaluation([stock]);
+  evaluation.bat("eval", "run");
+  const first = evaluation.file();
+  renameSync(first, join(dirname(first), "zzz-baseline"));
+  const second = evaluation.json("eval", "run").result.run;
+  const { stdout } = evaluation.bat("eval", "check", "--json");
+  assert.equal((JSON.parse(stdout) as { run: string }).run, second);
+});
+
+test("a run killed before the list of its source was written is not resumed on another source", () => {
+  using evaluation = new Evaluation([stock]);
+  evaluation.bat("eval", "run");
+  rmSync(evaluation.file("source.json"));
+  writeFileSync(join(evaluation.folder, "graph.py"), "");
+  const { status, stderr } = evaluation.bat("eval", "resume");
+  assert.equal(status, 2);
+  assert.match(stderr, /^Error: Cannot resume run .*the agent's source has changed/);
+});
+
+test("a report that cannot be written does not take the shown result along", () => {
+  using evaluation = new Evaluation([{ id: "dir", turns: ["How many bolts?"] }]);
+  const plugins = join(evaluation.folder, "eval", "plugins", "reporters");
+  mkdirSync(plugins, { recursive: true });
+  writeFileSync(join(plugins, "broken.ts"), "export default 5;");
+  const { status, stdout } = evaluation.bat("eval", "run", "--junit", "report.xml");
+  assert.equal(status, 2);
+  assert.match(stdout, /1 passed/);
+});
+
+test("times that no calendar has are shown, and a span nested without end is passed over", () => {
+  using evaluation = new Evaluation([stock]);
+  const deep = `${"[".repeat(30_000)}${"]".repeat(30_000)}`;
+  const root = {
+    name: "r",
+    trace_id: "ab",
+    span_id: "b0",
+    start_time: 1e29,
+    end_time: 1e29,
+    attributes: { "gen_ai.operation.name": "invoke_agent", "gen_ai.conversation.id": "q" },
+  };
+  const tool = {
+    name: "t",
+    trace_id: "ab",
+    span_id: "b1",
+    parent_span_id: "b0",
+    start_time: 1e29,
+    attributes: { "openinference.span.kind": "TOOL", "input.value": `{"a":${deep}}`, "output.value": deep },
+  };
+  const odd = JSON.stringify({ ...tool, span_id: "b2" }).replace(
+    '"t"',
+    `"t","attributes":{"metadata":${deep}}`,
+  );
+  const file = join(evaluation.folder, "spans.jsonl");
+  writeFileSync(file, [tool, root].map((span) => JSON.stringify(span)).join("\n"));
+  const list = evaluation.bat("trace", file);
+  assert.deepEqual([list.status, /^q +1 +\d{20,}$/m.test(list.stdout)], [0, true], list.stderr);
+  writeFileSync(file, `${odd}\n${readFileSync(file, "utf8")}`);
+  const { status, stdout, stderr } = evaluation.bat("trace", file, "--conversation", "q");
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /\[tool t\]/);
+});
