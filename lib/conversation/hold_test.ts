@@ -516,16 +516,14 @@ test("a state that nobody knows decides nothing", async () => {
   assert.deepEqual([answer.status, answer.events.length], ["completed", 2]);
 });
 
-test("an agent that never stops repeating its final state is listened to for a turn's time at most", {
-  timeout: 8_000,
-}, async () => {
+test("an agent that never stops repeating its final state is listened to for a turn's time at most", async () => {
   await using server = await serve(cardOf10, (_, response) => {
     stream(response, [say.completed("done")], false);
     const event = { jsonrpc: "2.0", id: 1, result: say.completed("done") };
     const timer = setInterval(() => response.write(`data: ${JSON.stringify(event)}\n\n`), 50);
     response.on("close", () => clearInterval(timer));
   });
-  const answer = await hold(server.url, ["hi"], { turnTimeoutMs: 500 });
+  const answer = await hold(server.url, ["hi"], { turnTimeoutMs: 500, attemptTimeoutMs: 5_000 });
   assert.deepEqual(outcome(answer), { status: "completed", output: "done", problem: null });
   assert.ok(answer.notes.includes("The stream was not closed after its final state"));
 });
