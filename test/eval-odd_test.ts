@@ -1,11 +1,12 @@
 /** Odd settings, folders and agents: each is told in words, and none takes the results of others along. */
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { serve } from "./_a2a-server.ts";
-import { Evaluation, exitOf, leftBehind } from "./_evaluation.ts";
+import { BAT, Evaluation, exitOf, leftBehind } from "./_evaluation.ts";
 
 const FLEETING = fileURLToPath(new URL("../fixtures/agents/fleeting.mjs", import.meta.url));
 const stock = { id: "stock", turns: ["How many bolts?"], expected: { output_must_contain: ["120"] } };
@@ -151,4 +152,33 @@ test("times that no calendar has are shown, and a span nested without end is pas
   const { status, stdout, stderr } = evaluation.bat("trace", file, "--conversation", "q");
   assert.equal(status, 0, stderr);
   assert.match(stdout, /\[tool t\]/);
+});
+
+test("a finished attempt whose episode is gone from disk is run anew", () => {
+  using evaluation = new Evaluation([stock, { ...stock, id: "other" }]);
+  evaluation.bat("eval", "run");
+  rmSync(evaluation.file("benchmark_scripted-one", "episodes", "stock__try0.json"));
+  const { status, result, stderr } = evaluation.json("eval", "resume");
+  assert.deepEqual([status, result.state, result.passed, result.problems], [0, "complete", 2, []]);
+  assert.match(stderr, /1 finished attempts have no episode on disk any more/);
+  rmSync(evaluation.file("benchmark_scripted-one"), { recursive: true });
+  assert.equal(evaluation.json("eval", "resume").result.passed, 2);
+});
+
+test("a report and logs beside the source are no change of it", () => {
+  using evaluation = new Evaluation([stock]);
+  evaluation.bat("eval", "run", "--junit", "report.xml");
+  writeFileSync(join(evaluation.folder, "run.log"), "");
+  const { status, stderr } = evaluation.bat("eval", "resume", "--junit", "report.xml");
+  assert.equal(status, 0, stderr);
+});
+
+test("output that the disk does not take is told, and fails", { skip: !existsSync("/dev/full") }, () => {
+  using evaluation = new Evaluation([stock]);
+  const script = '"$0" "$1" eval run --dry-run > /dev/full';
+  const { status, stderr } = spawnSync("sh", ["-c", script, process.execPath, BAT], {
+    cwd: evaluation.folder,
+    encoding: "utf8",
+  });
+  assert.deepEqual([status, /^Error: Cannot write the output: ENOSPC.*\n$/.test(stderr)], [1, true], stderr);
 });

@@ -12,15 +12,24 @@ export async function runProcess(argv: readonly string[]): Promise<void> {
     controller.abort(new BatError("interrupted", `Stopped by ${name}`));
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, interrupt);
-  // A reader that went away (`bat … | head`) is no fault, nor is a terminal that was closed (then EIO).
+  let unwritten: Error | null = null;
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
+      // A reader that went away (`bat … | head`) is no fault, nor is a terminal that was closed (then EIO).
+      if (error.code !== "EPIPE" && error.code !== "EIO") unwritten ??= error;
     });
   }
   const code = await runCli(argv, processWorld(argv, controller.signal));
   await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
-  process.exit(code);
+  // The news of a write that failed comes with the loop's next turn.
+  await new Promise(setImmediate);
+  process.exit(unwritten === null ? code : tellUnwritten(unwritten, code));
+}
+
+/** Output that a full disk swallowed: what was done is done, but who reads the file has to know. */
+function tellUnwritten({ message }: Error, code: number): number {
+  process.stderr.write(`Error: Cannot write the output: ${message}\n`);
+  return code === EXIT.done ? EXIT.notDone : code;
 }
 
 function processWorld(argv: readonly string[], signal: AbortSignal): World {

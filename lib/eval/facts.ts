@@ -19,6 +19,8 @@ export type Fact =
       outcome: Outcome;
       tokens: number;
     })
+  /** Its episode is on disk no more. */
+  | (BaseFact & { fact: "attempt-lost"; slot: SlotKey })
   | (BaseFact & { fact: "attempt-decided-anew"; slot: SlotKey; episode: Digest })
   | (BaseFact & { fact: "judged"; slot: SlotKey; episode: Digest; tokens?: number })
   | (BaseFact & { fact: "run-closed"; state: "complete" | "incomplete" | "stopped" });
@@ -69,6 +71,12 @@ export class RunState {
           this.contradictions.push(`attempt ${fact.slot} ended twice`);
         slot.finished = { episode: fact.episode, outcome: fact.outcome };
         this.tokens += fact.tokens;
+        break;
+      }
+      case "attempt-lost": {
+        const slot = this.#slot(fact.slot);
+        slot.finished = null;
+        delete slot.judged;
         break;
       }
       case "attempt-decided-anew": {

@@ -4,7 +4,7 @@ import { BatError, messageOf } from "../errors.ts";
 import { digestOf } from "../store/atomic.ts";
 import type { RunFolder } from "../store/run-folder.ts";
 import type { Episode } from "./episode.ts";
-import { type Fact, type RunState, type SlotKey, slotKey } from "./facts.ts";
+import { type Fact, type NewFact, type RunState, type SlotKey, slotKey } from "./facts.ts";
 import { episodeFile, type RunPlan } from "./plan.ts";
 
 /** Where an episode lies and which slot it is of. */
@@ -73,4 +73,31 @@ export async function removeUnjournalled(folder: RunFolder<RunPlan, Fact>, state
       if (!journalled.has(name)) await rm(`${directory}/${name}`, { force: true, recursive: true });
     }
   }
+}
+
+/**
+ * Opens again what the journal says is finished but whose episode is gone from disk: nothing could be told of it, so
+ * its attempt is run anew. One that was altered stays and is refused when it is read.
+ *
+ * @returns how many there were
+ */
+export async function reopenLost(folder: RunFolder<RunPlan, Fact>, state: RunState): Promise<number> {
+  const { plan } = folder;
+  let lost = 0;
+  for (const model of plan.models.keys()) {
+    const directory = folder.path(plan.models[model]!.folder, "episodes");
+    const there = new Set(await readdir(directory).catch(() => [] as string[]));
+    for (const task of plan.tasks.keys()) {
+      for (let attempt = 0; attempt < plan.settings.k; attempt += 1) {
+        const slot = slotKey(model, task, attempt);
+        const name = basename(episodeFile(plan, model, task, attempt));
+        if (state.slot(slot).finished === null || there.has(name)) continue;
+        const fact: NewFact = { fact: "attempt-lost", slot };
+        state.apply(fact);
+        await folder.record(fact);
+        lost += 1;
+      }
+    }
+  }
+  return lost;
 }

@@ -45,6 +45,8 @@ export interface PrepareInput {
   agent?: string | undefined;
   request: RunRequest;
   outputDir?: string | undefined;
+  /** Absolute path of a report that the run will write: no source, wherever that is. */
+  report?: string | undefined;
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
 }
@@ -55,6 +57,7 @@ export async function prepareRun({
   agent,
   request,
   outputDir,
+  report,
   env,
   signal,
 }: PrepareInput): Promise<PreparedRun> {
@@ -82,7 +85,7 @@ export async function prepareRun({
   const source: SourceDigest =
     target.kind === "url"
       ? { digest: null, reason: "the agent was running already" }
-      : await sourceDigest(sourceRoot(target), [output]);
+      : await sourceDigest(sourceRoot(target), report === undefined ? [output] : [output, report]);
   const k = request.k ?? config.k;
   return {
     target,

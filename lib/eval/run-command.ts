@@ -9,7 +9,7 @@ import { jsonText, writeFileAtomic } from "../store/atomic.ts";
 import { RunFolder } from "../store/run-folder.ts";
 import { sourceDifferences } from "../store/source-digest.ts";
 import { type Fact, type NewFact, RunState } from "./facts.ts";
-import { removeUnjournalled } from "./fold.ts";
+import { removeUnjournalled, reopenLost } from "./fold.ts";
 import type { RunObserver, RunResult } from "./observer.ts";
 import { openModel } from "./open-model.ts";
 import { parsePlan, planDifferences, type RunPlan, type RunRequest } from "./plan.ts";
@@ -36,7 +36,8 @@ export async function evaluate(
   world: World,
 ): Promise<RunResult | null> {
   const { env, signal } = world;
-  const prepared = await prepareRun({ ...place, request, env, signal });
+  const report = reportFile(options, world);
+  const prepared = await prepareRun({ ...place, request, report, env, signal });
   if (options.dryRun === true) {
     world.stdout.write(dryRunText(prepared, options, world));
     return null;
@@ -94,7 +95,8 @@ export async function resume(
   const cwd = resolve(directory, plan.agent.directory);
   const outputDir = resolve(directory, "..");
   const { env, signal } = world;
-  const prepared = await prepareRun({ cwd, request: plan.request, outputDir, env, signal });
+  const report = reportFile(options, world);
+  const prepared = await prepareRun({ cwd, request: plan.request, outputDir, report, env, signal });
   const differences = planDifferences(plan, planRun(prepared, plan.id, directory, world.now()));
   differences.push(...(await sourceChanges(plan, prepared, directory)));
   if (differences.length > 0 && options.force !== true) {
@@ -106,6 +108,9 @@ export async function resume(
   const aligned = alignToPlan(plan, prepared);
   const state = new RunState(facts);
   await removeUnjournalled(folder, state);
+  const lost = await reopenLost(folder, state);
+  if (lost > 0)
+    aligned.warnings.push(`${lost} finished attempts have no episode on disk any more: they are run anew`);
   return await carryOut(folder, state, aligned, options, world, { resumed: true, forced: differences });
 }
 
@@ -192,9 +197,10 @@ async function carryOut(
   if (options.json === true) world.stdout.write(`${jsonText({ ...result, plan: plan.id })}\n`);
   else world.stdout.write(renderResults(result, world));
   // After the result is shown: a report that cannot be written does not take that along.
-  if (options.junit !== undefined) {
+  const report = reportFile(options, world);
+  if (report !== undefined) {
     const { writeReport } = await import("./report-file.ts");
-    await writeReport("junit", resolve(world.cwd, options.junit), { folder, state, result, prepared });
+    await writeReport("junit", report, { folder, state, result, prepared });
   }
   return result;
 }
@@ -233,10 +239,15 @@ function announce(
   });
 }
 
-async function checkReport({ junit }: RunOptions, world: World): Promise<void> {
-  if (junit === undefined) return;
+function reportFile({ junit }: RunOptions, world: World): string | undefined {
+  return junit === undefined ? undefined : resolve(world.cwd, junit);
+}
+
+async function checkReport(options: RunOptions, world: World): Promise<void> {
+  const report = reportFile(options, world);
+  if (report === undefined) return;
   const { prepareReport } = await import("./report-file.ts");
-  await prepareReport("--junit", resolve(world.cwd, junit));
+  await prepareReport("--junit", report);
 }
 
 function dryRunText(prepared: PreparedRun, options: RunOptions, world: World): string {

@@ -24,7 +24,7 @@ const LEFT_OUT = new Set([
   ".vscode",
 ]);
 /** Files that are written by tools beside the source while an agent starts or runs. */
-const WRITTEN_BY_TOOLS = new Set(["uv.lock", "spans.jsonl", ".DS_Store"]);
+const WRITTEN_BY_TOOLS = /^(uv\.lock|spans\.jsonl|\.DS_Store|nohup\.out|.*\.log)$/;
 const MOST_FILES = 20_000;
 const MOST_BYTES = 500_000_000;
 
@@ -35,7 +35,7 @@ export type SourceDigest =
 
 /**
  * SHA-256 over path, size and bytes of every source file below a folder. Left out: caches, environments, `.env*`,
- * lock and span files that appear while an agent runs, and `eval/` (tasks and configuration have digests of their own).
+ * logs, lock and span files that appear while an agent runs, and `eval/` (tasks and configuration have digests of their own).
  * A folder that is no project (more than 20,000 files or 500 MB) has no digest.
  *
  * @param leaveOut absolute paths below it that are no source either, such as a folder for results
@@ -91,7 +91,7 @@ async function* sourceFiles(
     if (
       leaveOut.has(join(root, relative)) ||
       entry.name.startsWith(".env") ||
-      WRITTEN_BY_TOOLS.has(entry.name)
+      WRITTEN_BY_TOOLS.test(entry.name)
     ) {
       continue;
     }
