@@ -95,6 +95,8 @@ function issueMessage(issue: Issue): string {
       ? issue.received
       : show(issue.input);
   if (issue.type === "integer") return `Expected a whole number, found ${found}`;
+  if (issue.type === "min_length" && issue.expected === ">=1" && issue.input === "")
+    return "Expected a text that is not empty";
   if (issue.type === "non_empty" || (issue.type === "min_length" && issue.expected === ">=1")) {
     return "Expected at least one, found none";
   }

@@ -182,3 +182,9 @@ test("output that the disk does not take is told, and fails", { skip: !existsSyn
   });
   assert.deepEqual([status, /^Error: Cannot write the output: ENOSPC.*\n$/.test(stderr)], [1, true], stderr);
 });
+
+test("a budget that the last attempt uses up has stopped nothing", () => {
+  using evaluation = new Evaluation([stock], {}, { budget: { max_tokens: 1 } });
+  const { status, result } = evaluation.json("eval", "run");
+  assert.deepEqual([status, result.state, result.problems], [0, "complete", []]);
+});

@@ -68,7 +68,9 @@ function folderOf(given: string, cwd: string): string {
 
 /** What a file system or the system's limits say no with: the user's to mend, and no defect. */
 const OF_THE_SYSTEM = new Set(
-  "EACCES EPERM EROFS ENOSPC EDQUOT EIO EMFILE ENFILE ENOTDIR EISDIR ELOOP ENAMETOOLONG EFBIG".split(" "),
+  "EACCES EPERM EEXIST EROFS ENOSPC EDQUOT EIO EMFILE ENFILE ENOTDIR EISDIR ELOOP ENAMETOOLONG EFBIG".split(
+    " ",
+  ),
 );
 
 function report(error: unknown, world: World): number {

@@ -33,6 +33,15 @@ const ready = v.pipe(
   ),
 );
 
+/** Without quotes YAML reads a number: `1.0` is 1 then. */
+const protocolVersion = v.union([
+  v.picklist(["0.3", "1.0"]),
+  v.pipe(
+    v.picklist([0.3, 1]),
+    v.transform((number) => number.toFixed(1)),
+  ),
+]);
+
 const command = v.union([
   v.pipe(
     text,
@@ -42,6 +51,15 @@ const command = v.union([
     ),
   ),
   v.pipe(v.array(text), v.minLength(1)),
+]);
+
+/** Without quotes YAML reads a number: `1.0` is 1 then. */
+const protocolVersion = v.union([
+  v.picklist(["0.3", "1.0"]),
+  v.pipe(
+    v.picklist([0.3, 1]),
+    v.transform((number) => number.toFixed(1)),
+  ),
 ]);
 
 const modelText = v.pipe(
@@ -125,7 +143,7 @@ function evalFileSchema(names: readonly string[]) {
             env: v.optional(v.nullable(envMap)),
             ready: v.optional(ready),
             context_id: v.optional(v.picklist(["plain", "uuid"]), "plain"),
-            protocol_version: v.optional(v.picklist(["0.3", "1.0"])),
+            protocol_version: v.optional(protocolVersion),
           }),
         ),
       ),
@@ -274,6 +292,14 @@ export function parseEvalConfig(content: string, file: string, agentDir?: string
     judges: (judges ?? (judge == null ? [] : [judge])) as JudgeConfig[],
     providers,
   };
+}
+
+/** Why an input file cannot be had, for its user. */
+export function whyUnread(error: NodeJS.ErrnoException): string {
+  if (error.code === "ENOENT") return "There is no such file; make it with `bat eval init`";
+  if (error.code === "EISDIR") return "Expected a file, found a folder";
+  if (error.code === "ERR_ENCODING_INVALID_ENCODED_DATA") return "Expected text in UTF-8, found other bytes";
+  return error.message;
 }
 
 /** The packs that a file names, as far as it can be read before it was checked. */

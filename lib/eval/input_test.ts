@@ -271,3 +271,17 @@ test("a configuration that is a folder, or no UTF-8, is told as that", async () 
   writeFileSync(join(place, "eval", "eval.yaml"), Buffer.from("models: [openai:caf\xe9]", "latin1"));
   await assert.rejects(loadEvalConfig(place), { code: "config", message: /Expected text in UTF-8/ });
 });
+
+test("the protocol's version may be written as YAML reads it: a number", () => {
+  const version = (text: string) =>
+    parseEvalConfig(`agent: {protocol_version: ${text}}\nmodels: ["scripted:one"]`, "e").protocolVersion;
+  assert.deepEqual(["1.0", "0.3", "'1.0'", "1"].map(version), ["1.0", "0.3", "1.0", "1.0"]);
+  assert.throws(() => version("2.0"), /agent\.protocol_version .*found 2$/);
+});
+
+test("a name that is empty is told as that", async () => {
+  const message = await refusal(
+    JSON.stringify([{ id: "a", turns: ["x"], expected: { tool_calls: [{ name: "" }] } }]),
+  );
+  assert.match(message, /\[0\]\.expected\.tool_calls\[0\]\.name: Expected a text that is not empty/);
+});

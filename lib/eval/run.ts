@@ -64,11 +64,21 @@ export async function executeRun(input: RunInput): Promise<RunResult> {
     stop = await evaluateModel(input, model, progress);
     if (stop !== null) break;
   }
-  const result = await resultOf(input, stop, performance.now() - started);
+  const result = await resultOf(input, stopThatMatters(input, stop), performance.now() - started);
   await writeFileAtomic(folder.path("result.json"), jsonText(result));
   await record(input, { fact: "run-closed", state: result.state });
   observer.runFinished(result);
   return result;
+}
+
+/** A budget that was used up by the last attempt has stopped nothing. */
+function stopThatMatters({ folder: { plan }, state }: RunInput, stop: StopReason | null): StopReason | null {
+  if (stop?.kind !== "budget") return stop;
+  const planned = plan.tasks.length * plan.settings.k;
+  const done = [...plan.models.keys()].every(
+    (model) => countSlots(plan, state, model).carriedOut === planned,
+  );
+  return done ? null : stop;
 }
 
 async function evaluateModel(
