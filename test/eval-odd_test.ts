@@ -1,8 +1,8 @@
-/** Odd settings, folders and agents: each is told in words, and none takes the results of others along. */
+/** Odd agents, spans and ends of a run: none takes the results of others along. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { serve } from "./_a2a-server.ts";
@@ -36,79 +36,6 @@ test("an agent that takes the connection and never shows its card ends the model
     stderr,
     /did not answer with its agent card within 1 s \(evaluation\.agent_startup_timeout_s\)/,
   );
-});
-
-test("--agent-url that is no URL is told before anything is written", () => {
-  using evaluation = new Evaluation([stock]);
-  for (const command of ["run", "init"]) {
-    const { status, stderr } = evaluation.bat("eval", command, "--agent-url", "localhost:9900");
-    assert.equal(status, 2);
-    assert.match(
-      stderr,
-      /--agent-url must be a URL.*"localhost:9900", did you mean "http:\/\/localhost:9900"/,
-    );
-  }
-  assert.deepEqual(evaluation.runs, []);
-});
-
-test("settings that name what is not there, or is something else, are told with their names", () => {
-  using evaluation = new Evaluation([stock]);
-  const file = evaluation.bat("eval", "run", "--output-dir", "eval/input/tasks.json");
-  assert.equal(file.status, 2);
-  assert.match(file.stderr, /^Error: --output-dir: Cannot make the folder .*there is a file of that name/);
-  using nowhere = new Evaluation(
-    [stock],
-    {},
-    { agent: { url: "http://127.0.0.1:0", command: ["x"], cwd: "gone" } },
-  );
-  const { status, stderr } = nowhere.bat("eval", "run");
-  assert.equal(status, 2);
-  assert.match(stderr, /^Error: eval\/eval\.yaml agent\.cwd: There is no folder ".*gone"/);
-});
-
-test("what the file system refuses is no defect of bat", () => {
-  using evaluation = new Evaluation([stock]);
-  evaluation.bat("eval", "run");
-  rmSync(evaluation.file("journal.jsonl"));
-  mkdirSync(evaluation.file("journal.jsonl"));
-  const { status, stderr } = evaluation.bat("eval", "resume");
-  assert.equal(status, 1);
-  assert.match(stderr, /^Error: EISDIR: .*\n$/);
-});
-
-test("a virtual environment called .env is no file of variables", () => {
-  using evaluation = new Evaluation([stock]);
-  mkdirSync(join(evaluation.folder, ".env"));
-  assert.equal(evaluation.bat("eval", "run").status, 0);
-});
-
-test("a resumed run takes no flag that says what is evaluated, and none that would not be heard", () => {
-  using evaluation = new Evaluation([stock]);
-  for (const flags of [["--dry-run"], ["--output-dir", "x"], ["-k", "2"]]) {
-    const { status, stderr } = evaluation.bat("eval", "run", "--resume", "any", ...flags);
-    assert.equal(status, 2);
-    assert.match(stderr, /cannot be given with --resume/);
-  }
-});
-
-test("the newest run is the one begun last, whatever the folders are called", () => {
-  using evaluation = new Evaluation([stock]);
-  evaluation.bat("eval", "run");
-  const first = evaluation.file();
-  renameSync(first, join(dirname(first), "zzz-baseline"));
-  const second = evaluation.json("eval", "run").result.run;
-  const { stdout } = evaluation.bat("eval", "check", "--json");
-  assert.equal((JSON.parse(stdout) as { run: string }).run, second);
-});
-
-test("a run killed before the list of its source was written is not resumed on another source", () => {
-  using evaluation = new Evaluation([stock]);
-  evaluation.bat("eval", "run");
-  rmSync(evaluation.file("source.json"));
-  writeFileSync(join(evaluation.folder, "graph.py"), "");
-  const { status, stderr } = evaluation.bat("eval", "resume");
-  assert.equal(status, 2);
-  assert.match(stderr, /^Error: Cannot resume run .*the agent's source has changed/);
 });
 
 test("a report that cannot be written does not take the shown result along", () => {
@@ -152,17 +79,6 @@ test("times that no calendar has are shown, and a span nested without end is pas
   const { status, stdout, stderr } = evaluation.bat("trace", file, "--conversation", "q");
   assert.equal(status, 0, stderr);
   assert.match(stdout, /\[tool t\]/);
-});
-
-test("a finished attempt whose episode is gone from disk is run anew", () => {
-  using evaluation = new Evaluation([stock, { ...stock, id: "other" }]);
-  evaluation.bat("eval", "run");
-  rmSync(evaluation.file("benchmark_scripted-one", "episodes", "stock__try0.json"));
-  const { status, result, stderr } = evaluation.json("eval", "resume");
-  assert.deepEqual([status, result.state, result.passed, result.problems], [0, "complete", 2, []]);
-  assert.match(stderr, /1 finished attempts have no episode on disk any more/);
-  rmSync(evaluation.file("benchmark_scripted-one"), { recursive: true });
-  assert.equal(evaluation.json("eval", "resume").result.passed, 2);
 });
 
 test("a report and logs beside the source are no change of it", () => {

@@ -13,6 +13,7 @@ import { type StoredEpisode, storedEpisodes } from "./fold.ts";
 import { parsePlan, type RunPlan } from "./plan.ts";
 import { modelResult } from "./results.ts";
 import { wilson } from "./statistics.ts";
+import { agentOfRun } from "./target.ts";
 import { loadTasks, type TaskSpec } from "./tasks.ts";
 import { decide } from "./verdict.ts";
 
@@ -66,7 +67,7 @@ async function decideAll(
   world: World,
 ): Promise<number> {
   const { plan } = folder;
-  const dir = resolve(input.directory, plan.agent.directory);
+  const dir = await agentOfRun(input.directory, plan, world.cwd);
   const config = await loadEvalConfig(dir, world.cwd);
   const checks = await loadPlugins("checks", pluginSources({ projectDir: dir, packs: config.plugins }));
   const datasets = input.dataset === undefined ? config.datasets : [input.dataset];

@@ -60,11 +60,11 @@ function sum(result: ModelResult, key: "carried_out" | "passed" | "failed"): num
   return result.tasks.reduce((total, task) => total + task[key], 0);
 }
 
-/** Slots in the journal that the plan does not have. */
+/** Slots in the journal that the plan does not have, and what is no slot at all in one that was damaged. */
 function strangers(plan: RunPlan, state: RunState): string[] {
   const differences: string[] = [];
   for (const key of state.keys()) {
-    const [model = -1, task = -1, attempt = -1] = key.split("/").map(Number);
+    const [model = -1, task = -1, attempt = -1] = String(key).split("/").map(Number);
     const planned = model < plan.models.length && task < plan.tasks.length && attempt < plan.settings.k;
     if (!planned) differences.push(`the journal has an attempt that was not planned: ${key}`);
   }

@@ -48,7 +48,7 @@ async function readEpisode(file: string, digest: string): Promise<Episode> {
   if (digestOf(text) !== digest) {
     throw new BatError(
       "store",
-      `The episode ${file} is not what the run wrote: its digest differs from the journal's`,
+      `The episode ${file} is not what the run wrote: its digest differs from the journal's; put it back, or delete it, then \`bat eval resume\` runs its attempt anew`,
     );
   }
   return JSON.parse(text) as Episode;

@@ -19,6 +19,7 @@ import { Judging } from "./judging.ts";
 import type { ModelResult } from "./observer.ts";
 import { parsePlan, type RunPlan } from "./plan.ts";
 import { modelResult } from "./results.ts";
+import { agentOfRun } from "./target.ts";
 import { loadTasks } from "./tasks.ts";
 
 /** What is to be judged, and by whom. */
@@ -46,7 +47,7 @@ export async function judgeRun(input: JudgeRunInput, world: World): Promise<numb
   await using folder = opened;
   const { plan } = folder;
   const state = new RunState(facts);
-  const dir = resolve(input.directory, plan.agent.directory);
+  const dir = await agentOfRun(input.directory, plan, world.cwd);
   const config = await loadEvalConfig(dir, world.cwd);
   const checks = await loadPlugins("checks", pluginSources({ projectDir: dir, packs: config.plugins }));
   const known = new Map((await loadTasks(config.datasets, checks, dir)).map((task) => [task.id, task]));

@@ -16,6 +16,7 @@ import { parsePlan, planDifferences, type RunPlan, type RunRequest } from "./pla
 import { modelName, type PreparedRun, planRun, prepareRun, readSourceFiles } from "./prepare.ts";
 import { timestamp } from "./results.ts";
 import { executeRun, type RunInput } from "./run.ts";
+import { agentOfRun } from "./target.ts";
 
 /** What a run may be told beside what is evaluated; it decides nothing about an episode. */
 export interface RunOptions {
@@ -92,7 +93,7 @@ export async function resume(
   const { folder: opened, facts } = await RunFolder.open<RunPlan, Fact>(directory, parsePlan, world.now);
   await using folder = opened;
   const { plan } = folder;
-  const cwd = resolve(directory, plan.agent.directory);
+  const cwd = await agentOfRun(directory, plan, world.cwd);
   const outputDir = resolve(directory, "..");
   const { env, signal } = world;
   const report = reportFile(options, world);
@@ -100,9 +101,10 @@ export async function resume(
   const differences = planDifferences(plan, planRun(prepared, plan.id, directory, world.now()));
   differences.push(...(await sourceChanges(plan, prepared, directory)));
   if (differences.length > 0 && options.force !== true) {
+    const forced = goneFrom(plan, prepared).length === 0;
     throw new BatError(
       "config",
-      `Cannot resume run ${plan.id}, it would not be the same run: ${differences.join("; ")}; --force goes on all the same and records it`,
+      `Cannot resume run ${plan.id}, it would not be the same run: ${differences.join("; ")}${forced ? "; --force goes on all the same and records it" : ""}`,
     );
   }
   const aligned = alignToPlan(plan, prepared);
@@ -114,25 +116,27 @@ export async function resume(
   return await carryOut(folder, state, aligned, options, world, { resumed: true, forced: differences });
 }
 
+/** What a plan needs and the files do not have any more. */
+function goneFrom(plan: RunPlan, { tasks, models }: PreparedRun): string[] {
+  const ids = new Set(tasks.map(({ id }) => id));
+  const names = new Set(models.map(modelName));
+  return [
+    ...plan.tasks.filter(({ id }) => !ids.has(id)).map(({ id }) => `task "${id}"`),
+    ...plan.models.filter(({ name }) => !names.has(name)).map(({ name }) => `model ${name}`),
+  ];
+}
+
 /** Tasks and models as the plan counts them, though the files may have others by now. What is gone cannot be carried out. */
 function alignToPlan(plan: RunPlan, prepared: PreparedRun): PreparedRun {
-  const gone: string[] = [];
-  const tasks = plan.tasks.flatMap(({ id }) => {
-    const task = prepared.tasks.find((one) => one.id === id);
-    if (task === undefined) gone.push(`task "${id}"`);
-    return task ?? [];
-  });
-  const models = plan.models.flatMap(({ name }, i) => {
-    const same = prepared.models.filter((one) => modelName(one) === name);
-    const model =
-      prepared.models[i] !== undefined && modelName(prepared.models[i]) === name
-        ? prepared.models[i]
-        : same[0];
-    if (model === undefined) gone.push(`model ${name}`);
-    return model ?? [];
-  });
+  const gone = goneFrom(plan, prepared);
   if (gone.length > 0)
     throw new BatError("config", `Cannot resume run ${plan.id}: it needs what is gone: ${gone.join(", ")}`);
+  const tasks = plan.tasks.map(({ id }) => prepared.tasks.find((one) => one.id === id)!);
+  const models = plan.models.map(({ name }, i) => {
+    const same = prepared.models[i];
+    if (same !== undefined && modelName(same) === name) return same;
+    return prepared.models.find((one) => modelName(one) === name)!;
+  });
   return { ...prepared, tasks, models, k: plan.settings.k };
 }
 

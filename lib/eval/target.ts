@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
+import { BatError } from "../errors.ts";
 import { type AgentProject, findBlueprintRoot, resolveAgentProject } from "../project/resolve.ts";
 import { checkAgentUrl, type EvalConfig, loadEvalConfig } from "./config.ts";
 
@@ -59,4 +60,22 @@ async function agentFolder(cwd: string, agent: string | undefined): Promise<stri
 
 async function hasEvalFile(dir: string): Promise<boolean> {
   return (await stat(join(dir, "eval", "eval.yaml")).catch(() => null)) !== null;
+}
+
+/**
+ * The folder of the agent that a run evaluated: where it was beside the run, or, for a run that was moved or brought here
+ * from another machine, the one we are in.
+ *
+ * @throws BatError (code `usage`)
+ */
+export async function agentOfRun(
+  directory: string,
+  { agent }: { agent: { directory: string } },
+  cwd: string,
+): Promise<string> {
+  const dir = resolve(directory, agent.directory);
+  if (await hasEvalFile(dir)) return dir;
+  if (await hasEvalFile(cwd)) return cwd;
+  const where = `no eval/eval.yaml in "${dir}"`;
+  throw new BatError("usage", `The agent of the run is not where it was (${where}); go to its folder`);
 }
