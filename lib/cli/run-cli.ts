@@ -19,8 +19,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
 }
 
 async function dispatch(argv: readonly string[], world: World): Promise<number> {
-  const { words, before } = leadingFlags(argv);
-  const { node, rest } = route(words);
+  const { node, before, rest } = find(argv);
   if (node.file === null) return await atGroup(node, [...before, ...rest], world);
   const command = await loadCommand(node);
   const parsed = parse(command, [...before, ...rest]);
@@ -33,6 +32,18 @@ async function dispatch(argv: readonly string[], world: World): Promise<number> 
   return (await command.run(given as Parameters<typeof command.run>[0], there)) ?? EXIT.done;
 }
 
+/** The node that the words lead to, whatever flags stand before and between them, and what is left. */
+function find(argv: readonly string[]): { node: TreeNode; before: string[]; rest: string[] } {
+  const { before, words } = leadingFlags(argv);
+  let { node, rest } = route(words);
+  while (node.file === null && rest[0]?.startsWith("-") === true && rest[0] !== "--") {
+    const more = leadingFlags(rest);
+    before.push(...more.before);
+    ({ node, rest } = route([...node.path, ...more.words]));
+  }
+  return { node, before, rest };
+}
+
 /** `bat -C DIR eval run`: flags of every command may stand before it. */
 function leadingFlags(argv: readonly string[]): { before: string[]; words: string[] } {
   let i = 0;
@@ -42,11 +53,12 @@ function leadingFlags(argv: readonly string[]): { before: string[]; words: strin
   return { before: argv.slice(0, i), words: argv.slice(i) };
 }
 
-async function atGroup(node: TreeNode, rest: readonly string[], world: World): Promise<number> {
+async function atGroup(node: TreeNode, words: readonly string[], world: World): Promise<number> {
+  const rest = withoutCwd(words, world.cwd);
   const unknown = rest.find((word) => !word.startsWith("-"));
   const flag = rest.find((word) => word.startsWith("-") && !["-h", "--help", "--no-color"].includes(word));
   const name = ["bat", ...node.path].join(" ");
-  if (unknown !== undefined && flag !== "-C" && flag !== "--cwd") {
+  if (unknown !== undefined) {
     const hint =
       didYouMean(unknown, node.children) || `; commands of \`${name}\`: ${node.children.join(", ")}`;
     throw new BatError("usage", `Unknown command "${[...node.path, unknown].join(" ")}"${hint}`);
@@ -56,6 +68,18 @@ async function atGroup(node: TreeNode, rest: readonly string[], world: World): P
   const fine = asked || node.path.length === 0;
   (fine ? world.stdout : world.stderr).write(`${await helpText(node, null, world)}\n`);
   return fine ? EXIT.done : EXIT.usage;
+}
+
+/** The help of a group is the same everywhere; a folder that is not there is told all the same. */
+function withoutCwd(words: readonly string[], cwd: string): string[] {
+  const at = words.findIndex((word) => /^(-C|--cwd)(=|$)/.test(word));
+  const flag = words[at];
+  if (flag === undefined) return [...words];
+  const attached = flag.includes("=");
+  const value = attached ? flag.slice(flag.indexOf("=") + 1) : words[at + 1];
+  if (value === undefined) throw new BatError("usage", `${flag} needs a value`);
+  folderOf(value, cwd);
+  return [...words.slice(0, at), ...words.slice(at + (attached ? 1 : 2))];
 }
 
 function folderOf(given: string, cwd: string): string {

@@ -221,3 +221,23 @@ test("whatever the words, bat ends with a code of its table and an explanation",
     { numRuns: 300 },
   );
 });
+
+test("flags of every command may stand between the words of a command, and a forgotten value is told", async () => {
+  const asked = world();
+  assert.equal(await runCli(["eval", "--help", "run"], asked), 0);
+  assert.match(asked.out.join(""), /^Evaluate an agent/);
+  const there = world();
+  assert.equal(await runCli(["eval", "-C", "nowhere", "run"], there), 2);
+  assert.match(there.err.join(""), /--cwd: There is no folder/);
+  const group = world();
+  assert.equal(await runCli(["-C", ".", "--no-color", "eval", "--help"], group), 0);
+  assert.match(group.out.join(""), /^bat eval: /);
+  for (const words of [["-C"], ["eval", "--cwd"]]) {
+    const forgotten = world();
+    assert.equal(await runCli(words, forgotten), 2);
+    assert.match(forgotten.err.join(""), /^Error: (-C|--cwd) needs a value\n$/);
+  }
+  const unknown = world();
+  assert.equal(await runCli(["eval", "--jsn", "run"], unknown), 2);
+  assert.match(unknown.err.join(""), /Unknown flag "--jsn", did you mean "--json"/);
+});
