@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Readable, Writable } from "node:stream";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
+import { BatError } from "../errors.ts";
 import { defineCommand, type World } from "./command.ts";
 import { parse } from "./parse.ts";
 import { runCli } from "./run-cli.ts";
@@ -240,4 +241,14 @@ test("flags of every command may stand between the words of a command, and a for
   const unknown = world();
   assert.equal(await runCli(["eval", "--jsn", "run"], unknown), 2);
   assert.match(unknown.err.join(""), /Unknown flag "--jsn", did you mean "--json"/);
+});
+
+test("reading spans is ended by Ctrl-C", async () => {
+  writeFileSync(join(folder, "long.jsonl"), "{}\n".repeat(2_000_000));
+  const controller = new AbortController();
+  const there = world({ signal: controller.signal });
+  const running = runCli(["trace", "long.jsonl"], there);
+  setTimeout(() => controller.abort(new BatError("interrupted", "Stopped by SIGINT")), 100);
+  assert.equal(await running, 130);
+  assert.deepEqual(there.err, ["Error: Stopped by SIGINT\n"]);
 });

@@ -87,8 +87,21 @@ async function readIndex(paths: readonly string[], world: World, options: IndexO
   }
   if (missing.length > 0) throw problemsError("usage", "Cannot read spans:", missing);
   const index = new SpanIndex(absolute, await loadPlugins("conventions", pluginSources()), options);
-  await index.readAll();
+  await unlessAborted(index.readAll(), world.signal);
   return index;
+}
+
+/** Large files take long to read: Ctrl-C is heard meanwhile. */
+async function unlessAborted(reading: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const stop = Promise.withResolvers<never>();
+  const end = () => stop.reject(signal.reason);
+  signal.addEventListener("abort", end);
+  try {
+    await Promise.race([reading, stop.promise]);
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
 }
 
 /** A time that no calendar has, from a broken clock, is told by its number. */
