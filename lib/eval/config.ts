@@ -53,15 +53,6 @@ const command = v.union([
   v.pipe(v.array(text), v.minLength(1)),
 ]);
 
-/** Without quotes YAML reads a number: `1.0` is 1 then. */
-const protocolVersion = v.union([
-  v.picklist(["0.3", "1.0"]),
-  v.pipe(
-    v.picklist([0.3, 1]),
-    v.transform((number) => number.toFixed(1)),
-  ),
-]);
-
 const modelText = v.pipe(
   v.string(),
   v.check(
