@@ -151,9 +151,10 @@ async function takeBack(pending: readonly Pending[]): Promise<void> {
   await syncFolders(pending);
 }
 
-/** Makes the renames survive a power loss. */
+/** Makes the renames survive a power loss, as far as the disk and folders that are still there allow it. */
 export async function syncFolders(pending: readonly Pending[]): Promise<void> {
-  for (const folder of new Set(pending.map(({ target }) => dirname(target)))) await syncFolder(folder);
+  for (const folder of new Set(pending.map(({ target }) => dirname(target))))
+    await syncFolder(folder).catch(() => {});
 }
 
 async function exists(path: string): Promise<boolean> {

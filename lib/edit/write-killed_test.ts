@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { describe, test } from "node:test";
 import { Folder, failing, NOTE, WRITER } from "../../test/_writing.ts";
 import { finishPending } from "./pending.ts";
@@ -66,16 +66,19 @@ describe("Killed between any two steps", { concurrency: 2 }, () => {
     }
   });
 
-  test("also while it is taken back", async () => {
-    let killed = true;
-    for (let at = 1; killed; at += 1) {
-      using folder = new Folder();
-      killed = await stopped(folder, failing(folder), at);
-      const state = () => [folder.read("a"), existsSync(folder.path("gone")) ? "2" : "-"].join("");
-      if (!existsSync(folder.path(NOTE))) assert.equal(state(), "1-", `stopped before step ${at}`);
-      await finishPending(folder.dir);
-      assert.equal(state(), "1-", `stopped before step ${at}, then finished`);
-      assert.ok(!existsSync(folder.path("x/y")));
-    }
-  });
+  for (const cleared of [false, true]) {
+    test(`also while it is taken back, what was in the way ${cleared ? "gone" : "still there"}`, async () => {
+      let killed = true;
+      for (let at = 1; killed; at += 1) {
+        using folder = new Folder();
+        killed = await stopped(folder, failing(folder), at);
+        const state = () => [folder.read("a"), existsSync(folder.path("gone")) ? "2" : "-"].join("");
+        if (!existsSync(folder.path(NOTE))) assert.equal(state(), "1-", `stopped before step ${at}`);
+        if (cleared) rmSync(folder.path("x"), { recursive: true, force: true });
+        await finishPending(folder.dir);
+        assert.match(state(), cleared ? /^(?:1-|22)$/ : /^1-$/, `stopped before step ${at}, then finished`);
+        assert.ok(!existsSync(folder.path("x/y")));
+      }
+    });
+  }
 });

@@ -162,8 +162,7 @@ async function putInPlace(ready: readonly Prepared[], root: string): Promise<voi
     if (back !== null) await takenBack(ready, root, back, error);
     throw error;
   }
-  // In its place it is; whether a power loss now could undo that, only the disk knows.
-  await syncFolders(ready).catch(() => {});
+  await syncFolders(ready);
   if (several) await endPending(root, ready, back);
 }
 
