@@ -185,8 +185,8 @@ describe("New keys in a mapping and behind it", () => {
     [
       "come in their order, below the comments further in",
       "m:\n  a: 1\n   # deep\nb: 1\n",
-      (y) => y.update({ m: { a: 1, k: 2 }, n: 3, b: 1 }),
-      "m:\n  a: 1\n   # deep\n  k: 2\nn: 3\nb: 1\n",
+      (y) => y.update({ m: { a: 1, k: 2 }, z: 3, b: 1 }),
+      "m:\n  a: 1\n   # deep\n  k: 2\nz: 3\nb: 1\n",
     ],
   ]);
 });
