@@ -142,7 +142,7 @@ export class Judge {
 
   async #call(way: "structured" | "text", prompt: Prompt, judged: Judged): Promise<Reading> {
     if (this.#limitsItself) return await this.#generate(way, prompt, judged, this.#signal);
-    return await this.#pace.slots.hold(this.#signal, () =>
+    return await this.#pace.send(this.#signal, () =>
       withTimeout(this.#timeoutMs, this.#signal, (signal) => this.#generate(way, prompt, judged, signal)),
     );
   }

@@ -1,4 +1,4 @@
-import type { Slots } from "./slots.ts";
+import type { Pace } from "./pace.ts";
 
 /** No whole answer in the time that was given. */
 export class NoAnswerInTime extends Error {
@@ -9,13 +9,13 @@ export class NoAnswerInTime extends Error {
 }
 
 /**
- * A `fetch` that holds a place from the request to the last byte of its answer: what the judge's library does before and
+ * A `fetch` that keeps a judge's pace, and holds a place from the request to the last byte of its answer: what the judge's library does before and
  * after takes no place from others. Its time limit begins with the request, not while it waits.
  */
-export function limitedFetch(slots: Slots, timeoutMs: number, signal: AbortSignal): typeof fetch {
+export function limitedFetch(pace: Pace, timeoutMs: number, signal: AbortSignal): typeof fetch {
   return (input, init) => {
     const outer = init?.signal ?? signal;
-    return slots.hold(outer, () =>
+    return pace.send(outer, () =>
       withTimeout(timeoutMs, outer, async (inner) => {
         const response = await fetch(input, { ...init, signal: inner });
         const body = await response.arrayBuffer();

@@ -39,8 +39,7 @@ const MOST_TRIES = 6;
  * halved and comes back by one with each answer; a wait that it asks for is kept to by all.
  */
 export class Pace {
-  /** Places of calls; who makes the request holds one for it. */
-  readonly slots: Slots;
+  readonly #slots: Slots;
   readonly #requests: PerMinute | null;
   readonly #tokens: PerMinute | null;
   readonly #signal: AbortSignal;
@@ -49,10 +48,22 @@ export class Pace {
   #down = false;
 
   constructor({ atOnce, requestsPerMinute, tokensPerMinute }: Limits, signal: AbortSignal) {
-    this.slots = new Slots(atOnce);
+    this.#slots = new Slots(atOnce);
     this.#requests = requestsPerMinute == null ? null : new PerMinute(requestsPerMinute);
     this.#tokens = tokensPerMinute == null ? null : new PerMinute(tokensPerMinute);
     this.#signal = signal;
+  }
+
+  /**
+   * Sends a request of a call: in a place of its own, when the minute has room for it, and after whatever wait the
+   * provider has asked for. Who makes the requests calls it for each.
+   */
+  async send<T>(signal: AbortSignal, request: () => Promise<T>): Promise<T> {
+    return await this.#slots.hold(signal, async () => {
+      await this.#requests?.take(1, signal);
+      await this.#wait(signal);
+      return await request();
+    });
   }
 
   /**
@@ -66,14 +77,12 @@ export class Pace {
     expected: number,
   ): Promise<T> {
     for (let tries = 1; ; tries += 1) {
-      await this.#requests?.take(1, this.#signal);
       const taken = await this.#tokens?.take(expected, this.#signal);
-      await this.#wait();
       try {
         const { answer, tokens } = await call();
         if (taken !== undefined) taken.amount = tokens;
         this.#down = false;
-        this.slots.recover();
+        this.#slots.recover();
         return answer;
       } catch (error) {
         const told = busy(error);
@@ -95,15 +104,15 @@ export class Pace {
       await sleep(pause, this.#signal);
       return;
     }
-    this.slots.halve();
+    this.#slots.halve();
     this.#notBefore = Math.max(this.#notBefore, Date.now() + pause);
   }
 
-  async #wait(): Promise<void> {
-    // Another's wait may have grown in the meantime.
+  async #wait(signal: AbortSignal): Promise<void> {
+    // It may grow in the meantime.
     for (let left = this.#notBefore - Date.now(); left > 0; left = this.#notBefore - Date.now())
-      await sleep(left, this.#signal);
-    this.#signal.throwIfAborted();
+      await sleep(left, signal);
+    signal.throwIfAborted();
   }
 }
 

@@ -55,7 +55,7 @@ test("a stop ends waits for a busy provider, and calls that have not begun never
     setTimeout(() => stop.abort(new Error("stopped")), 20);
     return Promise.reject(new Error("busy"));
   };
-  const held = () => pace.slots.hold(stop.signal, call);
+  const held = () => pace.send(stop.signal, call);
   const all = [pace.run(held, busy, 1), sleep(5, signal).then(() => pace.run(held, busy, 1))];
   for (const one of all) await assert.rejects(one, { message: "stopped" });
   assert.equal(calls, 1);
@@ -104,4 +104,23 @@ test("a limited provider gets half as much at once, and one more with each answe
   );
   assert.equal(Math.max(...most.slice(0, 6)), 2);
   assert.equal(Math.max(...most), 3);
+});
+
+test("a wait that a provider asks for is kept to by calls that were in line already", async () => {
+  const pace = new Pace({ atOnce: 1, requestsPerMinute: 100 }, signal);
+  const sent: number[] = [];
+  const busy = (error: unknown) =>
+    (error as Error).message === "busy" ? { status: 429, retryAfterMs: 250, again: true } : null;
+  let calls = 0;
+  const call = () =>
+    pace.send(signal, async () => {
+      sent.push(performance.now());
+      calls += 1;
+      await sleep(5, signal);
+      if (calls === 1) throw new Error("busy");
+      return { answer: calls, tokens: 1 };
+    });
+  await Promise.all(Array.from({ length: 4 }, () => pace.run(call, busy, 1)));
+  assert.equal(sent.length, 5);
+  assert.ok(sent[1]! - sent[0]! >= 240, `${sent[1]! - sent[0]!} ms`);
 });

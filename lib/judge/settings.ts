@@ -174,7 +174,7 @@ async function readyJudge(
     load,
     get fetch() {
       limitsItself = true;
-      return limitedFetch(pace.slots, timeoutMs, signal);
+      return limitedFetch(pace, timeoutMs, signal);
     },
   });
   const sampling = {
