@@ -87,6 +87,14 @@ export async function loadPlugins<K extends keyof Definitions>(
   return loaded.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
+/** The same for a kind that is known by its name only. */
+export async function loadAnyPlugins(
+  kind: string,
+  sources: readonly PluginSource[],
+): Promise<Loaded<Definitions[keyof Definitions]>[]> {
+  return await loadPlugins(kind as keyof Definitions, sources);
+}
+
 async function pluginFiles(kind: string, sources: readonly PluginSource[]) {
   const found: { id: string; file: string; source: string }[] = [];
   for (const source of sources) {
