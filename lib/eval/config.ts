@@ -14,10 +14,20 @@ const seconds = v.pipe(v.number(), v.minValue(1), v.maxValue(2_000_000));
 const text = v.pipe(v.string(), v.minLength(1, "Expected a text that is not empty"));
 const textOrList = v.union([text, v.pipe(v.array(text), v.minLength(1))]);
 const envMap = v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]));
+const CREDENTIALS = "Expected a URL without user and password";
 const url = v.pipe(
   text,
-  v.check(isHttpUrl, (issue) => `Expected a URL with http or https, found ${JSON.stringify(issue.input)}`),
+  v.check((value) => !hasCredentials(value), `${CREDENTIALS}; they would stand in every result`),
+  v.check(
+    (value) => isHttpUrl(value),
+    (issue) => `Expected a URL with http or https, found ${JSON.stringify(issue.input)}`,
+  ),
 );
+
+function hasCredentials(value: string): boolean {
+  const parsed = URL.parse(value);
+  return parsed !== null && (parsed.username !== "" || parsed.password !== "");
+}
 
 function isHttpUrl(value: string, base?: string): boolean {
   const parsed = URL.parse(value, base);
@@ -319,6 +329,7 @@ export function parseModel(given: string, providers: readonly string[]): ModelSp
  * @throws BatError (code `usage`) for anything but a URL with http or https
  */
 export function checkAgentUrl(given: string): void {
+  if (hasCredentials(given)) throw new BatError("usage", `--agent-url: ${CREDENTIALS}`);
   if (isHttpUrl(given)) return;
   const full = `http://${given}`;
   const hint = /^[\w.-]+(:\d+)?(\/.*)?$/.test(given) && isHttpUrl(full) ? `, did you mean "${full}"?` : "";

@@ -285,3 +285,14 @@ test("a name that is empty is told as that", async () => {
   );
   assert.match(message, /\[0\]\.expected\.tool_calls\[0\]\.name: Expected a text that is not empty/);
 });
+
+test("an agent's address with a password is refused, and never shown", () => {
+  const text = JSON.stringify({ models: ["openai:x"], agent: { url: "http://u:canary-pass@h/x" } });
+  assert.throws(
+    () => parseEvalConfig(text, "e"),
+    (error: Error) => {
+      assert.match(error.message, /agent\.url .*Expected a URL without user and password/);
+      return !error.message.includes("canary");
+    },
+  );
+});

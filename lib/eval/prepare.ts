@@ -13,6 +13,7 @@ import { readDotenv } from "../project/dotenv.ts";
 import { findPrivacyFloors } from "../project/privacy-floor.ts";
 import { type SourceDigest, sourceDigest } from "../store/source-digest.ts";
 import { didYouMean } from "../text/nearest.ts";
+import { withoutSecrets } from "../text/url.ts";
 import type { NamedConvention } from "../trace/record.ts";
 import { type EvalConfig, type ModelSpec, parseModel } from "./config.ts";
 import { modelFolders, plannedTasks, type RunPlan, type RunRequest } from "./plan.ts";
@@ -243,7 +244,7 @@ export function planRun(prepared: PreparedRun, id: string, directory: string, at
       run_name: runName,
       models: models.map((model) => ({
         name: modelName(model),
-        base_url: model.baseUrl,
+        base_url: model.baseUrl === null ? null : withoutSecrets(model.baseUrl),
         env: Object.keys(model.env),
       })),
       agent: { kind: target.kind, url, command, cwd, ready, env: Object.keys(env) },
