@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import type { RunResult } from "../lib/eval/observer.ts";
 import { serve } from "./_a2a-server.ts";
 import { BAT, Evaluation, exitOf, leftBehind } from "./_evaluation.ts";
 
@@ -103,4 +104,17 @@ test("a budget that the last attempt uses up has stopped nothing", () => {
   using evaluation = new Evaluation([stock], {}, { budget: { max_tokens: 1 } });
   const { status, result } = evaluation.json("eval", "run");
   assert.deepEqual([status, result.state, result.problems], [0, "complete", []]);
+});
+
+test("verdicts that are decided anew and written stand in every result file, result.json too", () => {
+  using evaluation = new Evaluation([{ id: "hello", turns: ["Hello"] }]);
+  assert.equal(evaluation.json("eval", "run").result.passed, 1);
+  evaluation.tasks([{ id: "hello", turns: ["Hello"], expected: { output_must_contain: ["never said"] } }]);
+  const result = () => evaluation.read<RunResult>("result.json");
+  assert.equal(evaluation.bat("eval", "check").status, 0);
+  assert.equal(result().passed, 1);
+  assert.equal(evaluation.bat("eval", "check", "--write").status, 0);
+  assert.deepEqual([result().passed, result().failed, result().models[0]!.tasks[0]!.passed], [0, 1, 0]);
+  const summary = evaluation.read<{ passed: number }>("benchmark_scripted-one", "summary.json");
+  assert.equal(summary.passed, 0);
 });

@@ -203,6 +203,8 @@ test("a judge that answers nothing any more is given up, told, and asked again b
   assert.equal((await bat(evaluation, key, "eval", "resume")).code, 0);
   // Those that were judged in vain have no score until they are judged again, and say so.
   const again = await bat(evaluation, key, "eval", "judge", "--json");
+  const kept = evaluation.read<RunResult>("result.json");
+  assert.deepEqual([kept.state, kept.models[0]!.judging.relevance!.missing], ["complete", null]);
   const [model] = (JSON.parse(again.out) as { models: { scores: Record<string, { count: number }> }[] })
     .models;
   assert.equal(model!.scores.response_relevance!.count, 60);

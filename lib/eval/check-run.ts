@@ -10,7 +10,9 @@ import { printable } from "../text/printable.ts";
 import { loadEvalConfig } from "./config.ts";
 import { type Fact, type NewFact, RunState } from "./facts.ts";
 import { type StoredEpisode, storedEpisodes } from "./fold.ts";
+import type { ModelResult } from "./observer.ts";
 import { parsePlan, type RunPlan } from "./plan.ts";
+import { rewriteResult } from "./result-file.ts";
 import { modelResult } from "./results.ts";
 import { wilson } from "./statistics.ts";
 import { agentOfRun } from "./target.ts";
@@ -81,6 +83,7 @@ async function decideAll(
     );
   const calibration = writer === null ? null : await loadCalibration(dir);
   const results: Decided[] = [];
+  const written: ModelResult[] = [];
   for (const [model, { name }] of plan.models.entries()) {
     const result: Decided = { model: name, carried_out: 0, passed: 0, passed_before: 0, changes: [] };
     for await (const stored of storedEpisodes(folder, state, model)) {
@@ -90,8 +93,9 @@ async function decideAll(
       if (writer !== null) await rewrite(writer, state, stored, decided);
     }
     results.push(result);
-    if (writer !== null) await modelResult(folder, state, model, world.now, calibration);
+    if (writer !== null) written.push(await modelResult(folder, state, model, world.now, calibration));
   }
+  if (writer !== null) await rewriteResult(folder, written);
   world.stdout.write(
     input.json
       ? `${jsonText({ run: plan.id, written: writer !== null, models: results })}\n`

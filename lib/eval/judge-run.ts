@@ -18,6 +18,7 @@ import { type Fact, RunState } from "./facts.ts";
 import { Judging } from "./judging.ts";
 import type { ModelResult } from "./observer.ts";
 import { parsePlan, type RunPlan } from "./plan.ts";
+import { NOT_JUDGED, rewriteResult } from "./result-file.ts";
 import { modelResult } from "./results.ts";
 import { agentOfRun } from "./target.ts";
 import { loadTasks } from "./tasks.ts";
@@ -75,6 +76,7 @@ export async function judgeRun(input: JudgeRunInput, world: World): Promise<numb
     stopped ??= judging.stopped;
     results.push(await modelResult(folder, state, model, world.now, calibration));
   }
+  await rewriteResult(folder, results, { judged: notJudged === 0 && input.rubrics.length === 0 });
   world.stdout.write(
     input.json
       ? `${jsonText({ run: plan.id, not_judged: notJudged, models: results.map(scoresOf) })}\n`
@@ -83,7 +85,7 @@ export async function judgeRun(input: JudgeRunInput, world: World): Promise<numb
   if (notJudged === 0) return 0;
   throw new BatError(
     "run",
-    `${notJudged} episodes were not judged: ${stopped}; when that is mended, judge again: answers are kept`,
+    `${notJudged}${NOT_JUDGED}${stopped}; when that is mended, judge again: answers are kept`,
   );
 }
 

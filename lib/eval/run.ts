@@ -14,6 +14,7 @@ import { Judging } from "./judging.ts";
 import { type AttemptSettings, cannotWrite, runModel, type StopReason } from "./model-run.ts";
 import type { ModelResult, RunObserver, RunResult } from "./observer.ts";
 import type { RunPlan } from "./plan.ts";
+import { NOT_JUDGED } from "./result-file.ts";
 import { modelResult } from "./results.ts";
 import type { TaskSpec } from "./tasks.ts";
 
@@ -195,9 +196,7 @@ function judgeProblems(input: RunInput, stop: StopReason | null): string[] {
   if (open === 0) return [];
   const all = folder.plan.planned;
   const why = new Judging({ ...input, ...judge }).stopped ?? "the run was stopped";
-  return [
-    `${open} of ${all} episodes were not judged: ${why}; when that is mended, \`bat eval resume\` goes on`,
-  ];
+  return [`${open} of ${all}${NOT_JUDGED}${why}; when that is mended, \`bat eval resume\` goes on`];
 }
 
 function modelsBelow(models: readonly ModelResult[], failUnder: number | null): string[] {
