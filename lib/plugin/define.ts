@@ -159,6 +159,21 @@ export interface PlotterPlugin {
   plot(models: readonly PlottedModel[]): readonly Plot[];
 }
 
+/**
+ * A template of LLM clients: `bat add client --template ID` renders it. Placeholders are words such as `__CLIENT__` (the
+ * class), each replaced once; `"__WORD__"` as a whole becomes a Python string.
+ */
+export interface ClientPlugin {
+  apiVersion: 1;
+  title: string;
+  /** Python file: beside the plugin, or for built-in ones in `templates/clients/`. It has a method `ask(query) -> str`. */
+  template: string;
+  /** Python requirements beside the kit's own that the project must list. */
+  requires?: readonly string[];
+  /** More placeholders, by their word without underscores. */
+  values?(client: { className: string; fileStem: string }): Readonly<Record<string, string>>;
+}
+
 /** What a reporter is given. */
 export interface ReportedRun {
   id: string;
@@ -217,4 +232,9 @@ export function defineProvider(provider: ProviderPlugin): ProviderPlugin {
 /** Types a plotter and gives it back. */
 export function definePlotter(plotter: PlotterPlugin): PlotterPlugin {
   return plotter;
+}
+
+/** Types a client and gives it back. */
+export function defineClient(client: ClientPlugin): ClientPlugin {
+  return client;
 }

@@ -5,6 +5,7 @@ import { BatError, formatProblem, messageOf, type Problem } from "../errors.ts";
 import { check } from "../schema.ts";
 import type {
   CheckPlugin,
+  ClientPlugin,
   ConventionPlugin,
   PlotterPlugin,
   ProtocolPlugin,
@@ -23,6 +24,7 @@ export interface Definitions {
   reporters: ReporterPlugin;
   providers: ProviderPlugin;
   plotters: PlotterPlugin;
+  clients: ClientPlugin;
 }
 
 /** A plugin that was loaded and fits its kind. */

@@ -1,0 +1,40 @@
+import { defineCommand } from "../../command.ts";
+import { AGENT_FLAGS, agentOptions, tellScaffolded } from "./_agent-flags.ts";
+
+export default defineCommand({
+  summary: "Make an agent in a folder of its own",
+  group: "Projects",
+  args: [{ name: "NAME", summary: "Name of the agent; its folder is called so in lower case" }],
+  flags: {
+    ...AGENT_FLAGS,
+    "output-dir": {
+      type: "string",
+      short: "o",
+      value: "DIR",
+      default: ".",
+      summary: "Where to make the folder",
+    },
+    force: { type: "boolean", short: "f", summary: "Write into a folder that is not empty" },
+  },
+  examples: [
+    { command: "bat init agent NetPlan", does: "With one LLM client, on port 9900" },
+    { command: "bat init agent NetPlan -c planner,executor --model-provider ollama", does: "With two" },
+  ],
+  async run({ args, flags }, world) {
+    const { initAgent } = await import("../../../scaffold/init-agent.ts");
+    const { relative } = await import("node:path");
+    const dryRun = flags["dry-run"] === true;
+    const result = await initAgent({ cwd: world.cwd, stdout: world.stdout, dryRun }, args.NAME, {
+      ...agentOptions(flags),
+      outputDir: flags["output-dir"],
+      force: flags.force === true,
+    });
+    const where = relative(world.cwd, result.dir) || result.dir;
+    const next = [`cd ${shellWord(where)}`, "put the model's key into .env", "uv run ."];
+    tellScaffolded(result, where, next, dryRun, world);
+  },
+});
+
+function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

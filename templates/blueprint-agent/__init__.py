@@ -1,0 +1,3 @@
+from .app import run
+
+__all__ = ["run"]
