@@ -1,6 +1,6 @@
 import { BatError } from "../errors.ts";
 import { isRepository } from "../image/reference.ts";
-import { whyReserved } from "./reserved.ts";
+import { isNeededPackage, whyReserved } from "./reserved.ts";
 
 /** Words of a text: split where a capital begins one, and at all that is no ASCII letter or digit. */
 export function wordsOf(text: string): string[] {
@@ -25,12 +25,18 @@ export function classStem(name: string): string {
 export function projectName(folder: string): string {
   const words = wordsOf(folder);
   if (words.length > 1 && words.at(-1)?.toLowerCase() === "agent") words.pop();
-  return words.join("-").toLowerCase() || "agent";
+  return ownName(words.join("-").toLowerCase() || "agent", "agent");
+}
+
+/** A project must not be called like a package that it needs: `ollama` becomes `ollama-agent`. */
+function ownName(project: string, what: string): string {
+  return isNeededPackage(project) ? `${project}-${what}` : project;
 }
 
 /** Name of a blueprint's project and binary: its folder's, where that can be one. */
 export function blueprintProject(folder: string): string {
-  return /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/.test(folder) ? folder : joined(folder, "blueprint");
+  const name = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/.test(folder) ? folder : joined(folder, "blueprint");
+  return ownName(name, "blueprint");
 }
 
 /** Name of a blueprint for compose: its folder's, where that can be one. */

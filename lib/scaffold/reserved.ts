@@ -26,3 +26,15 @@ export function whyReserved(name: string): string | null {
   if (TAKEN_FOLDERS.has(name)) return "is the name of a folder with another meaning";
   return null;
 }
+
+/** Packages whose name is not that of a module of theirs. */
+const PACKAGES =
+  "bat-adk a2a-sdk pyyaml python-dotenv python-multipart protobuf pyinstaller uv pip setuptools";
+const TAKEN_PACKAGES: ReadonlySet<string> = new Set(
+  `${KIT} ${PACKAGES}`.split(" ").map((name) => name.replaceAll("_", "-")),
+);
+
+/** Whether a project of that name would hide a package that it needs from the resolver. */
+export function isNeededPackage(project: string): boolean {
+  return TAKEN_PACKAGES.has(project.replace(/[._-]+/g, "-"));
+}

@@ -32,6 +32,7 @@ test("words and derived names", () => {
   assert.deepEqual(stems, ["Agents", "Agent", "HTTPServer", "IOS", "Agent"]);
   const projects = ["netplanagent", "my_agent", "agent_agent", "naïve", "日本"].map(projectName);
   assert.deepEqual(projects, ["netplanagent", "my", "agent", "na-ve", "agent"]);
+  assert.deepEqual(["ollama", "bat_adk"].map(projectName), ["ollama-agent", "bat-adk-agent"]);
   const of = (item: string) => clientNames(item, "NAMES").clients[0];
   assert.deepEqual(of("client"), { stem: "client_client", className: "Client" });
   assert.deepEqual(of("planner_agent"), { stem: "planner_agent_client", className: "PlannerClient" });
