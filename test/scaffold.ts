@@ -122,6 +122,33 @@ test("a blueprint with three agents: each answers, a stranger's name is told", {
   run("lab", "make", "-n", "desk");
 });
 
+test("an agent in TypeScript passes its own tests without a key, and answers", {
+  timeout: 10 * MINUTES,
+}, () => {
+  bat(".", "init", "agent", "NodeAgent", "--runtime", "node");
+  run("nodeagent", "npm", "install", "--no-audit", "--no-fund");
+  run("nodeagent", "npm", "run", "types");
+  run("nodeagent", "npm", "test");
+  run("nodeagent", "npm", "ci", "--no-audit", "--no-fund");
+  // With the evaluation that it came with; only the model is another.
+  const file = join(folder, "nodeagent", "eval", "eval.yaml");
+  const model = { provider: "openai", model: "lab", base_url: `http://127.0.0.1:${modelPort}/v1` };
+  const models = JSON.stringify([{ ...model, env: { OPENAI_API_KEY: "test-key" } }]);
+  writeFileSync(file, readFileSync(file, "utf8").replace(/^models:.*/ms, `models: ${models}\n`));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [BAT, "eval", "run", "--json"], {
+    cwd: join(folder, "nodeagent"),
+    env,
+    encoding: "utf8",
+  });
+  assert.equal(status, 0, stderr);
+  const [episode] = episodes(JSON.parse(stdout) as RunResult);
+  assert.equal(episode!.final_output, "What?");
+  assert.deepEqual(
+    [episode!.trace.trajectory.found, episode!.trace.trajectory.totals.model_calls],
+    [true, 1],
+  );
+});
+
 test("the Makefiles name the image and refuse to push nowhere", () => {
   bat(".", "init", "agent", "shipped");
   assert.match(run("shipped", "make", "-n", "build", "VERSION=1.2"), /--tag 'shipped:1\.2'/);

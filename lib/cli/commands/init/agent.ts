@@ -7,6 +7,13 @@ export default defineCommand({
   args: [{ name: "NAME", summary: "Name of the agent; its folder is called so in lower case" }],
   flags: {
     ...AGENT_FLAGS,
+    runtime: {
+      type: "string",
+      choices: ["python", "node"],
+      default: "python",
+      value: "NAME",
+      summary: "What it is written in: python with bat-adk, or node in TypeScript",
+    },
     "output-dir": {
       type: "string",
       short: "o",
@@ -19,18 +26,26 @@ export default defineCommand({
   examples: [
     { command: "bat init agent NetPlan", does: "With one LLM client, on port 9900" },
     { command: "bat init agent NetPlan -c planner,executor --model-provider ollama", does: "With two" },
+    { command: "bat init agent NetPlan --runtime node", does: "In TypeScript" },
   ],
   async run({ args, flags }, world) {
-    const { initAgent } = await import("../../../scaffold/init-agent.ts");
+    const node = flags.runtime === "node";
+    const init = node
+      ? (await import("../../../scaffold/init-node.ts")).initNodeAgent
+      : (await import("../../../scaffold/init-agent.ts")).initAgent;
     const { relative } = await import("node:path");
     const dryRun = flags["dry-run"] === true;
-    const result = await initAgent({ cwd: world.cwd, stdout: world.stdout, dryRun }, args.NAME, {
+    const result = await init({ cwd: world.cwd, stdout: world.stdout, dryRun }, args.NAME, {
       ...agentOptions(flags),
       outputDir: flags["output-dir"],
       force: flags.force === true,
     });
     const where = relative(world.cwd, result.dir) || result.dir;
-    const next = [`cd ${shellWord(where)}`, "put the model's key into .env", "uv run ."];
+    const next = [
+      `cd ${shellWord(where)}`,
+      "put the model's key into .env",
+      node ? "npm install && npm start" : "uv run .",
+    ];
     tellScaffolded(result, where, next, dryRun, world);
   },
 });
