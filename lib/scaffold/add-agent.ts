@@ -130,7 +130,7 @@ async function keepConfig(
   });
   warnings.push(`${file} was there and is kept${keys.length === 0 ? "" : `, with ${keys.join(", ")} set`}`);
   if (keys.length > 0) await plan.put(path, text);
-  return portIn(text, file);
+  return await portIn(text, file);
 }
 
 /** The other agents and their ports. */

@@ -42,7 +42,7 @@ export async function addClients(
     else if (!(await plan.putNew(path, text)))
       warnings.push(`${plan.shown(path)} is there already and stays; --force writes it anew`);
   }
-  warnings.push(...(await planExports(plan, folder)));
+  warnings.push(...(await planExports(plan, folder, [])));
   for (const name of template.definition.requires ?? [])
     warnings.push(`The client template "${template.id}" needs a package: run \`uv add "${name}"\``);
   return { dir: folder, written: await plan.write(here), warnings };

@@ -9,7 +9,6 @@ import { didYouMean } from "../text/nearest.ts";
 import { readYaml } from "../text/yaml-read.ts";
 import type { ClientName } from "./names.ts";
 import type { FilePlan } from "./plan.ts";
-import { clientClass } from "./python-classes.ts";
 import { render, renderTemplate } from "./render.ts";
 
 /** The client that is written where no other is asked for. */
@@ -73,13 +72,24 @@ export async function renderClient(
   }
 }
 
+async function classIn(text: string, stem: string): Promise<string | null> {
+  // The parser is loaded for the clients of others only.
+  const { clientClass } = await import("./python-classes.ts");
+  return await clientClass(text, stem);
+}
+
 /**
  * Plans `__init__.py` of a folder of clients: an import for each `*_client.py`, on disk or planned, of the class that it
  * declares.
  *
+ * @param known clients that are written by us, whose files need no reading
  * @returns warnings: files without a class, and two with one class
  */
-export async function planExports(plan: FilePlan, folder: string): Promise<string[]> {
+export async function planExports(
+  plan: FilePlan,
+  folder: string,
+  known: readonly ClientName[],
+): Promise<string[]> {
   const onDisk = await readdir(folder).catch(() => []);
   const planned = plan.paths
     .filter((path) => dirname(path) === folder)
@@ -93,7 +103,9 @@ export async function planExports(plan: FilePlan, folder: string): Promise<strin
   for (const name of files.sort()) {
     const path = join(folder, name);
     const stem = name.slice(0, -".py".length);
-    const className = await clientClass((await plan.text(path)) ?? "", stem);
+    const className =
+      known.find((client) => client.stem === stem)?.className ??
+      (await classIn((await plan.text(path)) ?? "", stem));
     if (className === null) {
       warnings.push(`${plan.shown(path)} declares no class and is left out of __init__.py`);
       continue;

@@ -12,7 +12,7 @@ import {
   requirement,
 } from "./agent-values.ts";
 import { clientTemplate, DEFAULT_TEMPLATE, planExports, renderClient } from "./clients.ts";
-import { classStem, folderName, projectName, repositoryName } from "./names.ts";
+import { type ClientName, classStem, folderName, projectName, repositoryName } from "./names.ts";
 import { FilePlan, finishEarlier, type Scaffolded, type ScaffoldPlace } from "./plan.ts";
 import { renderTemplate, type Values } from "./render.ts";
 
@@ -92,11 +92,16 @@ export async function planAgentCode(given: {
   for (const file of SHARED) await put(join(dir, file), await renderTemplate(`agent/${file}`, values));
   const template = await clientTemplate(settings.template ?? DEFAULT_TEMPLATE, given.pluginFolders);
   const folder = join(dir, "src", "llm_clients");
-  for (const client of settings.clients)
-    await put(join(folder, `${client.stem}.py`), await renderClient(template, client));
+  const ours: ClientName[] = [];
+  for (const client of settings.clients) {
+    const path = join(folder, `${client.stem}.py`);
+    if (keep && (await plan.current(path)) !== null) continue;
+    await plan.put(path, await renderClient(template, client));
+    if (template.source === "built-in") ours.push(client);
+  }
   const required = template.definition.requires ?? [];
   return [
-    ...(await planExports(plan, folder)),
+    ...(await planExports(plan, folder, ours)),
     ...required.map(
       (name) => `The client template "${template.id}" needs a package: run \`uv add "${name}"\``,
     ),

@@ -1,12 +1,14 @@
 import { readFile } from "node:fs/promises";
-import { readYaml } from "../text/yaml-read.ts";
 
 /**
  * The port in a `config.yaml`: a number, also one written as text or in the URL; null where it names none.
  *
  * @throws BatError (code `config`) for a file that is no YAML
  */
-export function portIn(text: string, file: string): number | null {
+export async function portIn(text: string, file: string): Promise<number | null> {
+  const plain = plainPort(text);
+  if (plain !== undefined) return plain;
+  const { readYaml } = await import("../text/yaml-read.ts");
   const { endpoint } = (readYaml(text, file).value ?? {}) as { endpoint?: { url?: unknown; port?: unknown } };
   if (typeof endpoint !== "object" || endpoint === null) return null;
   const inUrl =
@@ -18,10 +20,23 @@ export function portIn(text: string, file: string): number | null {
   return null;
 }
 
+/** The same for a file written as nearly all are, without a parser: a blueprint may have hundreds. Undefined elsewhere. */
+function plainPort(text: string): number | undefined {
+  const [block, ...more] = text.match(/^endpoint:[ ]*(?:#.*)?\n(?:[ ]+.*\n|[ ]*#.*\n|\n)*/gm) ?? [];
+  if (block === undefined || more.length > 0 || /^(?:---|\.\.\.|%)|[&*<{["'|>]/m.test(block))
+    return undefined;
+  const lines = block.split("\n").filter((line) => /^ +[^ #]/.test(line));
+  const values = lines.map((line) => /^ {2}(port|url): (\d{1,5}|https?:\/\/[\w.-]+)[ ]*(?:#.*)?$/.exec(line));
+  if (values.includes(null)) return undefined;
+  const ports = values.filter((found) => found![1] === "port");
+  const port = ports.length === 1 ? Number(ports[0]![2]) : Number.NaN;
+  return port >= 1 && port <= 65_535 ? port : undefined;
+}
+
 /** The port that an agent's file names; null, with a warning, for a file that cannot be read. */
 export async function portOf(path: string, shown: string, warnings: string[]): Promise<number | null> {
   try {
-    return portIn(await readFile(path, "utf8"), shown);
+    return await portIn(await readFile(path, "utf8"), shown);
   } catch (error) {
     warnings.push(`Cannot tell the port in ${shown}: ${(error as Error).message.split("\n").at(-1)!.trim()}`);
     return null;
