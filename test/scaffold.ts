@@ -12,8 +12,9 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { freePort, isListening } from "../lib/agent/port.ts";
 import type { RunResult } from "../lib/eval/observer.ts";
-import { episodes, uvExports } from "./_adk-lab.ts";
+import { episodes } from "./_adk-lab.ts";
 import { BAT, exitOf } from "./_evaluation.ts";
+import { uvExports } from "./_uv.ts";
 
 const MINUTES = 60_000;
 const RULES = [
@@ -29,7 +30,7 @@ let modelPort: number;
 
 before(
   async () => {
-    env = { ...process.env, ...uvExports() };
+    env = { ...process.env, ...uvExports(join(tmpdir(), "bat-adk-cache")) };
     for (const name of ["NODE_TEST_CONTEXT", "OPENAI_API_KEY", "MODEL", "MODEL_PROVIDER", "BASE_URL"])
       delete env[name];
     modelPort = await freePort();
