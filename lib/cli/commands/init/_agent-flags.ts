@@ -19,6 +19,50 @@ export const AGENT_FLAGS = {
   "dry-run": { type: "boolean", summary: "Show what would be written and write nothing" },
 } as const satisfies Record<string, FlagSpec>;
 
+/** For commands that make something with a name. */
+export const INTERACTIVE = {
+  type: "boolean",
+  short: "i",
+  summary: "Ask for what is missing, on a terminal",
+} as const satisfies FlagSpec;
+
+/** The name that was given or, with `-i` on a terminal, is asked for. Throws BatError (code `usage`) without one. */
+export async function nameOf(
+  given: string | undefined,
+  what: string,
+  interactive: boolean | undefined,
+  world: World,
+): Promise<string> {
+  if (given !== undefined) return given;
+  if (interactive === true) {
+    const { ask } = await import("../../ask.ts");
+    const { name } = await ask({ name: { ask: `Name of the ${what}` } }, world);
+    if (name !== undefined) return name;
+  }
+  const { BatError } = await import("../../../errors.ts");
+  throw new BatError(
+    "usage",
+    `Missing argument ${what.startsWith("client") ? "NAMES" : "NAME"}: the name of the ${what}`,
+  );
+}
+
+/** With `-i`, what else of a new agent was not said. */
+export async function withAnswers(
+  options: AgentOptions,
+  interactive: boolean | undefined,
+  world: World,
+): Promise<AgentOptions> {
+  if (interactive !== true) return options;
+  const { ask } = await import("../../ask.ts");
+  const all = {
+    modelProvider: { ask: "Who serves the model", otherwise: "openai" },
+    model: { ask: "Model", otherwise: "gpt-6-luna" },
+  };
+  const open = Object.entries(all).filter(([key]) => options[key as keyof typeof all] === undefined);
+  const questions: Record<string, (typeof all)["model"]> = Object.fromEntries(open);
+  return { ...options, ...(await ask(questions, world)) };
+}
+
 /** The flags as the scaffold takes them. */
 export function agentOptions(flags: FlagValues<typeof AGENT_FLAGS>): AgentOptions {
   return {

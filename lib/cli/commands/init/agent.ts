@@ -1,12 +1,22 @@
 import { defineCommand } from "../../command.ts";
-import { AGENT_FLAGS, agentOptions, tellScaffolded } from "./_agent-flags.ts";
+import {
+  AGENT_FLAGS,
+  agentOptions,
+  INTERACTIVE,
+  nameOf,
+  tellScaffolded,
+  withAnswers,
+} from "./_agent-flags.ts";
 
 export default defineCommand({
   summary: "Make an agent in a folder of its own",
   group: "Projects",
-  args: [{ name: "NAME", summary: "Name of the agent; its folder is called so in lower case" }],
+  args: [
+    { name: "NAME", summary: "Name of the agent; its folder is called so in lower case", optional: true },
+  ],
   flags: {
     ...AGENT_FLAGS,
+    interactive: INTERACTIVE,
     runtime: {
       type: "string",
       choices: ["python", "node"],
@@ -34,9 +44,10 @@ export default defineCommand({
       ? (await import("../../../scaffold/init-node.ts")).initNodeAgent
       : (await import("../../../scaffold/init-agent.ts")).initAgent;
     const { relative } = await import("node:path");
+    const name = await nameOf(args.NAME, "agent", flags.interactive, world);
     const dryRun = flags["dry-run"] === true;
-    const result = await init({ cwd: world.cwd, stdout: world.stdout, dryRun }, args.NAME, {
-      ...agentOptions(flags),
+    const result = await init({ cwd: world.cwd, stdout: world.stdout, dryRun }, name, {
+      ...(await withAnswers(agentOptions(flags), flags.interactive, world)),
       outputDir: flags["output-dir"],
       force: flags.force === true,
     });
