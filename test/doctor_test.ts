@@ -138,3 +138,25 @@ test("plugins are listed with where they come from; a new check is written, foun
   assert.equal(status, 2);
   assert.match(stderr, /fails\.json: Expected the check to hold, it said: output: 34 characters/);
 });
+
+test("a card that cannot be read or says too little, and packages that are not installed", () => {
+  const broken = mkdtempSync(join(tmpdir(), "bat-doctor-"));
+  try {
+    cpSync(folder, broken, { recursive: true });
+    writeFileSync(join(broken, "desk", "agent.json"), '{"name": "desk", "url": "http://x"}');
+    writeFileSync(join(broken, "supervisor", "agent.json"), '{"name": "supervisor", "skills": []}');
+    const found = findings(broken);
+    assert.match(found.get("desk: card")!.found, /has url, which the kit adds itself/);
+    assert.match(found.get("supervisor: card")!.found, /has no description, no skills/);
+    const node = join(broken, "node");
+    mkdirSync(join(node, "eval"), { recursive: true });
+    writeFileSync(join(node, "package.json"), "{}");
+    writeFileSync(
+      join(node, "eval", "eval.yaml"),
+      "models: ['openai:m']\nagent: {url: 'http://127.0.0.1:1'}\n",
+    );
+    assert.match(findings(node).get("packages")!.mend!, /npm install/);
+  } finally {
+    rmSync(broken, { recursive: true, force: true });
+  }
+});

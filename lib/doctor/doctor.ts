@@ -31,6 +31,8 @@ export async function doctor(
   ];
   for (const { dir, title } of agents)
     findings.push(...(await lookAtEvaluation({ dir, root, title, cwd: world.cwd }, world.env)));
+  if (agents.length === 0 && (await isFile("package.json")) && !(await isFolder(join(root, "node_modules"))))
+    findings.push(problem("packages", "The project's npm packages are not installed", "Run `npm install`"));
   if (agents.length === 0 && (await isFile(join("eval", "eval.yaml")))) {
     const own = { dir: world.cwd, root: world.cwd, title: basename(world.cwd), cwd: world.cwd };
     findings.push(...(await lookAtEvaluation(own, world.env)));
@@ -38,6 +40,10 @@ export async function doctor(
   const problems = findings.filter(({ state }) => state === "problem").length;
   world.stdout.write(place.json ? `${jsonText({ problems, findings })}\n` : text(findings, world));
   return problems === 0 ? 0 : 1;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isDirectory() ?? false;
 }
 
 /** The agents that a folder, and a name given, mean: all of a blueprint from its root. */

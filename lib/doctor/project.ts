@@ -70,6 +70,7 @@ async function lookAtAgent(
   } catch (error) {
     findings.push(problem(`${title}: config`, messageOf(error), `Mend ${file}`));
   }
+  findings.push(await lookAtCard(title, dir, name === null ? "agent.json" : `${name}/agent.json`));
   if (name !== null && !(await canDispatch(root, name)))
     findings.push(
       warning(
@@ -90,6 +91,25 @@ async function lookAtAgent(
     );
   }
   return { findings, port };
+}
+
+async function lookAtCard(title: string, dir: string, file: string): Promise<Finding> {
+  const what = `${title}: card`;
+  let card: Record<string, unknown>;
+  try {
+    card = JSON.parse(await readFile(join(dir, "agent.json"), "utf8")) as Record<string, unknown>;
+  } catch (error) {
+    return problem(what, `${file} is no JSON: ${messageOf(error)}`, `Mend ${file}`);
+  }
+  const added = ["url", "supportedInterfaces", "supported_interfaces"].find((key) => key in card);
+  if (added !== undefined)
+    return problem(what, `${file} has ${added}, which the kit adds itself`, `Take ${added} out`);
+  const empty = ["name", "description", "skills"].filter(
+    (key) => !card[key] || (card[key] as { length?: number }).length === 0,
+  );
+  return empty.length === 0
+    ? ok(what, `${file} says what the agent can do`)
+    : warning(what, `${file} has no ${empty.join(", no ")}`, "Fill them in: other agents choose by them");
 }
 
 function lookAtModel(title: string, file: string, config: unknown, env: Env): Finding[] {

@@ -2,7 +2,7 @@ import { defineCommand } from "../../command.ts";
 import { MANIFEST_FLAGS } from "./_flags.ts";
 
 export default defineCommand({
-  summary: "Write or update aifabric.yaml, which says how agents, models and MCP servers belong together",
+  summary: "Write or update aifabric.yaml: agents, their models and MCP servers",
   description:
     "For every agent of the blueprint with a model: its entry, its language model, its MCP servers and the agents that it calls, from the agents' config.yaml and the composition model. All else in the file stays as it is written.",
   group: "Projects",

@@ -3,7 +3,7 @@ import { IMAGE_FLAGS } from "../_image-flags.ts";
 import { MANIFEST_FLAGS } from "./_flags.ts";
 
 export default defineCommand({
-  summary: "Write or update composition-model.yaml, which says how the cluster runs the agents",
+  summary: "Write or update composition-model.yaml: how the cluster runs agents",
   description:
     "Adds a deployment mode for every agent of the blueprint that none runs, with the image that `make build` would make, and moves modes of the blueprint's image to the new one. All else in the file stays as it is written.",
   group: "Projects",
