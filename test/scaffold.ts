@@ -131,13 +131,27 @@ test("an agent in TypeScript passes its own tests without a key, and answers", {
   run("nodeagent", "npm", "run", "types");
   run("nodeagent", "npm", "test");
   run("nodeagent", "npm", "ci", "--no-audit", "--no-fund");
-  // With the evaluation that it came with; only the model is another.
-  const file = join(folder, "nodeagent", "eval", "eval.yaml");
+  evaluateNodeAgent("nodeagent", "nodeagent");
+});
+
+test("a blueprint mixes agents in Python and TypeScript: each is evaluated by its name", {
+  timeout: 10 * MINUTES,
+}, () => {
+  bat(".", "init", "blueprint", "mixed");
+  bat("mixed", "add", "agent", "desk");
+  bat("mixed", "add", "agent", "clerk", "--runtime", "node");
+  run("mixed/clerk", "npm", "install", "--no-audit", "--no-fund");
+  evaluateNodeAgent("mixed", "mixed/clerk", "clerk");
+});
+
+/** With the evaluation that it came with; only the model is another. */
+function evaluateNodeAgent(cwd: string, dir: string, ...agent: string[]): void {
+  const file = join(folder, dir, "eval", "eval.yaml");
   const model = { provider: "openai", model: "lab", base_url: `http://127.0.0.1:${modelPort}/v1` };
   const models = JSON.stringify([{ ...model, env: { OPENAI_API_KEY: "test-key" } }]);
   writeFileSync(file, readFileSync(file, "utf8").replace(/^models:.*/ms, `models: ${models}\n`));
-  const { status, stdout, stderr } = spawnSync(process.execPath, [BAT, "eval", "run", "--json"], {
-    cwd: join(folder, "nodeagent"),
+  const { status, stdout, stderr } = spawnSync(process.execPath, [BAT, "eval", "run", ...agent, "--json"], {
+    cwd: join(folder, cwd),
     env,
     encoding: "utf8",
   });
@@ -148,7 +162,7 @@ test("an agent in TypeScript passes its own tests without a key, and answers", {
     [episode!.trace.trajectory.found, episode!.trace.trajectory.totals.model_calls],
     [true, 1],
   );
-});
+}
 
 test("the Makefiles name the image and refuse to push nowhere", () => {
   bat(".", "init", "agent", "shipped");

@@ -16,7 +16,7 @@ import { type ComposedAgent, planServices } from "./compose.ts";
 import { planAgentCode } from "./init-agent.ts";
 import { agentFolder, blueprintProject, classStem, projectName } from "./names.ts";
 import { FilePlan, finishEarlier, type Scaffolded, type ScaffoldPlace } from "./plan.ts";
-import { nextPort, portIn, portOf } from "./ports.ts";
+import { nextPort, nodePorts, portIn, portOf } from "./ports.ts";
 import { renderTemplate, type Values } from "./render.ts";
 
 /** Who is being added where. */
@@ -42,13 +42,7 @@ export async function addAgent(
   options: AgentOptions & { force: boolean },
 ): Promise<Scaffolded> {
   const settings = checkAgentOptions(options);
-  const root = await findBlueprintRoot(await realpath(place.cwd));
-  if (root === null) {
-    throw new BatError(
-      "usage",
-      `"${place.cwd}" is not in a blueprint: a folder with pyproject.toml and __main__.py and no agent.json. Make one with \`bat init blueprint\`, or an agent of its own with \`bat init agent\``,
-    );
-  }
+  const root = await blueprintOf(place);
   await finishEarlier(root, place);
   const folder = agentFolder(name, await makeTargets(root));
   const dir = join(root, folder);
@@ -78,10 +72,23 @@ export async function addAgent(
   return { dir, written: await plan.write(root), warnings };
 }
 
+/** The blueprint that a folder is in. Throws BatError (code `usage`) outside of one. */
+export async function blueprintOf(place: ScaffoldPlace): Promise<string> {
+  const root = await findBlueprintRoot(await realpath(place.cwd));
+  if (root !== null) return root;
+  throw new BatError(
+    "usage",
+    `"${place.cwd}" is not in a blueprint: a folder with pyproject.toml and __main__.py and no agent.json. Make one with \`bat init blueprint\`, or an agent of its own with \`bat init agent\``,
+  );
+}
+
 async function planAgent(plan: FilePlan, added: Added, warnings: string[]): Promise<void> {
   const { root, name, dir, force, options, settings, values } = added;
   const others = await composedAgents(plan, root, name, warnings);
-  const used = others.flatMap(({ port }) => (port === null ? [] : [port]));
+  const used = [
+    ...others.flatMap(({ port }) => (port === null ? [] : [port])),
+    ...(options.port === undefined ? await nodePorts(root, name) : []),
+  ];
   const config = join(dir, "config.yaml");
   const current = await plan.current(config);
   let port: number | null;
@@ -134,7 +141,7 @@ async function keepConfig(
 }
 
 /** The other agents and their ports. */
-async function composedAgents(
+export async function composedAgents(
   plan: FilePlan,
   root: string,
   name: string,
@@ -166,7 +173,7 @@ async function checkFolder(dir: string, name: string, force: boolean): Promise<v
 }
 
 /** Names that make would run another recipe for. */
-async function makeTargets(root: string): Promise<Set<string>> {
+export async function makeTargets(root: string): Promise<Set<string>> {
   const targets = new Set(["build", "push", "clean"]);
   const path = await findMakefile(root);
   const text = path === null ? "" : await readFile(path, "utf8").catch(() => "");

@@ -27,6 +27,44 @@ export async function planServices(
   given: { root: string; folder: string; agents: readonly ComposedAgent[]; anew: string | null },
 ): Promise<void> {
   const { root, folder, agents, anew } = given;
+  const { path, yaml, services } = await openCompose(plan, root, folder);
+  const image = `\${IMAGE_TAG:-${repositoryName(folder, "blueprint")}:dev}`;
+  for (const agent of agents) {
+    if (Object.hasOwn(services, agent.name) && agent.name !== anew) continue;
+    yaml.set(["services", agent.name], service(agent, image));
+  }
+  await plan.put(path, yaml.toString());
+}
+
+/**
+ * Plans a service for an agent that is a project of its own in the blueprint, with an image of its own; one that is there
+ * already stays.
+ */
+export async function planOwnService(
+  plan: FilePlan,
+  given: { root: string; folder: string; name: string; port: number },
+): Promise<void> {
+  const { root, folder, name, port } = given;
+  const { path, yaml, services } = await openCompose(plan, root, folder);
+  if (!Object.hasOwn(services, name)) {
+    yaml.set(["services", name], {
+      image: `\${${name.toUpperCase().replaceAll("-", "_")}_IMAGE:-${repositoryName(name, "agent")}:dev}`,
+      build: { context: `./${name}` },
+      environment: { PORT: String(port) },
+      env_file: [`./${name}/.env`],
+      network_mode: "host",
+      restart: "unless-stopped",
+    });
+  }
+  await plan.put(path, yaml.toString());
+}
+
+/** The compose file that is there, or a new one, under edit. */
+async function openCompose(
+  plan: FilePlan,
+  root: string,
+  folder: string,
+): Promise<{ path: string; yaml: YamlText; services: Record<string, unknown> }> {
   const path = await composeFile(root);
   const name = composeName(folder);
   const before =
@@ -41,12 +79,7 @@ export async function planServices(
       { file, place: yaml.place(["services"]), message: "Expected services to be a mapping" },
     ]);
   }
-  const image = `\${IMAGE_TAG:-${repositoryName(folder, "blueprint")}:dev}`;
-  for (const agent of agents) {
-    if (Object.hasOwn(services as object, agent.name) && agent.name !== anew) continue;
-    yaml.set(["services", agent.name], service(agent, image));
-  }
-  await plan.put(path, yaml.toString());
+  return { path, yaml, services: services as Record<string, unknown> };
 }
 
 async function composeFile(root: string): Promise<string> {

@@ -44,13 +44,29 @@ export async function initNodeAgent(
   name: string,
   options: AgentOptions & { outputDir: string; force: boolean },
 ): Promise<Scaffolded> {
+  const folder = folderName(name);
+  const dir = resolve(place.cwd, options.outputDir, folder);
+  const plan = new FilePlan(place);
+  checkNodeOptions(options);
+  await checkTarget(dir, place, options.force);
+  await planNodeAgent(plan, { dir, folder, name, port: options.port ?? 9900 }, options);
+  return { dir, written: await plan.write(dir), warnings: [] };
+}
+
+/** Throws BatError (code `usage`) for flags that only Python agents know. */
+export function checkNodeOptions(options: AgentOptions): void {
   for (const [option, flag] of PYTHON_ONLY)
     if (options[option] !== undefined)
       throw new BatError("usage", `${flag} is for agents of --runtime python only`);
+}
+
+/** Plans the files of such an agent. */
+export async function planNodeAgent(
+  plan: FilePlan,
+  { dir, folder, name, port }: { dir: string; folder: string; name: string; port: number },
+  options: AgentOptions,
+): Promise<void> {
   const settings = checkAgentOptions(options);
-  const folder = folderName(name);
-  const dir = resolve(place.cwd, options.outputDir, folder);
-  await checkTarget(dir, place, options.force);
   const project = projectName(folder);
   const description = `${project.toUpperCase()} Agent`;
   const { texts } = agentValues({ folder, classStem: classStem(name), project, description }, settings);
@@ -59,14 +75,12 @@ export async function initNodeAgent(
       ...texts,
       REPO: repositoryName(folder, "agent"),
       KEY_LINE: keyLine(settings.provider),
-      PORT: String(options.port ?? 9900),
+      PORT: String(port),
       PROVIDER: settings.provider,
       MODEL: settings.model,
     },
   };
-  const plan = new FilePlan(place);
   for (const [template, file] of Object.entries(FILES))
     await plan.put(join(dir, file), await renderTemplate(`node/${template}`, values));
   await plan.putNew(join(dir, ".env"), await renderTemplate("node/dot-env", values));
-  return { dir, written: await plan.write(dir), warnings: [] };
 }

@@ -1,4 +1,5 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 
 /**
  * The port in a `config.yaml`: a number, also one written as text or in the URL; null where it names none.
@@ -51,4 +52,16 @@ export function nextPort(used: readonly number[]): number {
   let port = 9900;
   while (used.includes(port)) port += 1;
   return port;
+}
+
+/** Ports of a blueprint's agents in TypeScript, from their settings. */
+export async function nodePorts(root: string, but: string): Promise<number[]> {
+  const ports: number[] = [];
+  for (const entry of await readdir(root, { withFileTypes: true })) {
+    if (!entry.isDirectory() || entry.name === but) continue;
+    const text = await readFile(join(root, entry.name, "src", "settings.ts"), "utf8").catch(() => "");
+    const [, port] = /\bprocess\.env\.PORT \?\? (\d{1,5})\b/.exec(text) ?? [];
+    if (port !== undefined) ports.push(Number(port));
+  }
+  return ports;
 }

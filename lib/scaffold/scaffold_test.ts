@@ -163,3 +163,36 @@ test("services are added to a compose file in every style, and nothing else of i
   assert.deepEqual(Object.keys(services), ["db", "desk"]);
   assert.equal(services.db?.image, "postgres:16");
 });
+
+test("an agent in TypeScript joins a blueprint: on a port past the others, with a service of its own", async () => {
+  using folder = await blueprint("desk");
+  const add = (...words: string[]) => folder.bat(["add", "agent", ...words], { cwd: "lab" });
+  const { exit, stdout, stderr } = await add("clerk", "--runtime", "node");
+  assert.equal(exit, 0, stderr);
+  assert.match(stdout, /Next: cd clerk && npm install && npm start/);
+  assert.match(folder.read("lab/clerk/src/settings.ts"), /process\.env\.PORT \?\? 9901/);
+  const { services } = parse(folder.read("lab/docker-compose.yaml")) as { services: Record<string, object> };
+  assert.deepEqual(Object.keys(services), ["desk", "clerk"]);
+  assert.deepEqual(services.clerk, {
+    image: "${CLERK_IMAGE:-clerk:dev}",
+    build: { context: "./clerk" },
+    environment: { PORT: "9901" },
+    env_file: ["./clerk/.env"],
+    network_mode: "host",
+    restart: "unless-stopped",
+  });
+  assert.equal((await add("third")).exit, 0);
+  assert.match(folder.read("lab/third/config.yaml"), /port: 9902/);
+  const before = folder.files();
+  for (const words of [
+    ["clerk", "--runtime", "node"],
+    ["four", "--runtime", "node", "--clients", "x"],
+    ["os", "--runtime", "node"],
+  ]) {
+    assert.equal((await add(...words)).exit, 2, words.join(" "));
+    assert.deepEqual(folder.files(), before);
+  }
+  // What is in Python goes on as if it were alone.
+  const made = await folder.bat(["manifests", "aifabric"], { cwd: "lab" });
+  assert.match(made.stdout, /added: desk, third/);
+});

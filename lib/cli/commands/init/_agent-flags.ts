@@ -26,6 +26,15 @@ export const INTERACTIVE = {
   summary: "Ask for what is missing, on a terminal",
 } as const satisfies FlagSpec;
 
+/** What an agent is written in. */
+export const RUNTIME = {
+  type: "string",
+  choices: ["python", "node"],
+  default: "python",
+  value: "NAME",
+  summary: "What it is written in: python with bat-adk, or node in TypeScript",
+} as const satisfies FlagSpec;
+
 /** The name that was given or, with `-i` on a terminal, is asked for. Throws BatError (code `usage`) without one. */
 export async function nameOf(
   given: string | undefined,

@@ -4,6 +4,7 @@ import {
   agentOptions,
   INTERACTIVE,
   nameOf,
+  RUNTIME,
   tellScaffolded,
   withAnswers,
 } from "./_agent-flags.ts";
@@ -17,13 +18,7 @@ export default defineCommand({
   flags: {
     ...AGENT_FLAGS,
     interactive: INTERACTIVE,
-    runtime: {
-      type: "string",
-      choices: ["python", "node"],
-      default: "python",
-      value: "NAME",
-      summary: "What it is written in: python with bat-adk, or node in TypeScript",
-    },
+    runtime: RUNTIME,
     "output-dir": {
       type: "string",
       short: "o",
