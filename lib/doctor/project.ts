@@ -7,20 +7,12 @@ import { canDispatch } from "../project/dispatcher.ts";
 import { readDotenv } from "../project/dotenv.ts";
 import { findPrivacyFloors } from "../project/privacy-floor.ts";
 import type { AgentProject } from "../project/resolve.ts";
-import { AGENT_PROVIDERS } from "../settings/agent-providers.ts";
+import { AGENT_PROVIDERS, KEY_VARIABLES } from "../settings/agent-providers.ts";
 import { didYouMean } from "../text/nearest.ts";
 import { readYaml } from "../text/yaml-read.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
-
-/** Variables that the kit's providers read their key from. */
-const KEYS: Readonly<Record<string, string>> = {
-  openai: "OPENAI_API_KEY",
-  anthropic: "ANTHROPIC_API_KEY",
-  deepseek: "DEEPSEEK_API_KEY",
-  nvidia: "NVIDIA_API_KEY",
-};
 
 /** Looks at agents made with the kit, each by itself and then side by side. */
 export async function lookAtAgents(agents: readonly AgentProject[], env: Env): Promise<Finding[]> {
@@ -128,7 +120,7 @@ function lookAtModel(title: string, file: string, config: unknown, env: Env): Fi
         `Check its spelling${didYouMean(provider, AGENT_PROVIDERS)}, or see that the project depends on its package`,
       ),
     ];
-  const key = KEYS[provider];
+  const key = KEY_VARIABLES[provider];
   if (key === undefined) return [ok(what, `${provider}, which needs no key`)];
   if ((env[key] ?? "") !== "") return [ok(what, `${provider}, its key is in ${key}`)];
   return [

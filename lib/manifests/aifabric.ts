@@ -1,4 +1,5 @@
 import { isLoopback, portOf } from "../agent/port.ts";
+import { KEY_VARIABLES } from "../settings/agent-providers.ts";
 import { unsetVariables } from "../text/expand.ts";
 import type { AgentConfig, Linked } from "./agents.ts";
 import { modeOf, readModes, setName, told, type Update } from "./composition-model.ts";
@@ -19,14 +20,6 @@ export interface FabricInput {
   telemetryEndpoint: string | undefined;
   env: Readonly<Record<string, string | undefined>>;
 }
-
-/** Variables that providers have their key in. */
-const KEYS: Readonly<Record<string, string>> = {
-  openai: "OPENAI_API_KEY",
-  anthropic: "ANTHROPIC_API_KEY",
-  deepseek: "DEEPSEEK_API_KEY",
-  nvidia: "NVIDIA_API_KEY",
-};
 
 /** The lists of a fabric while they are brought up to a blueprint. */
 interface Fabric {
@@ -174,7 +167,7 @@ function languageModel(
   const own = freeName(kubernetesName(`${provider} ${name}`) || "llm", (candidate) =>
     fabric.llms.some((one) => one.name === candidate),
   );
-  const key = KEYS[provider.toLowerCase()];
+  const key = KEY_VARIABLES[provider.toLowerCase()];
   fabric.llms.push({
     name: own,
     provider,

@@ -1,5 +1,5 @@
 import { BatError } from "../errors.ts";
-import { AGENT_PROVIDERS } from "../settings/agent-providers.ts";
+import { AGENT_PROVIDERS, KEY_VARIABLES } from "../settings/agent-providers.ts";
 import { editConfig } from "../settings/config.ts";
 import { didYouMean } from "../text/nearest.ts";
 import { type ClientName, clientNames } from "./names.ts";
@@ -30,13 +30,6 @@ export interface AgentSettings {
 }
 
 const PRIVACY = ["none", "content", "names", "full"] as const;
-const KEYS: Readonly<Record<string, string>> = {
-  openai: "OPENAI_API_KEY",
-  anthropic: "ANTHROPIC_API_KEY",
-  deepseek: "DEEPSEEK_API_KEY",
-  nvidia: "NVIDIA_API_KEY",
-};
-
 /** Checks what was asked for before anything is written. Throws BatError (code `usage`). */
 export function checkAgentOptions(options: AgentOptions): AgentSettings {
   const { clients, skipped } = clientNames(options.clients ?? "example", "--clients");
@@ -83,7 +76,7 @@ export function requirement(provider: string): string {
 
 /** The line of `.env` for a provider's key. */
 export function keyLine(provider: string): string {
-  const key = KEYS[provider];
+  const key = KEY_VARIABLES[provider];
   return key === undefined ? `# ${provider} needs no key.` : `${key}=`;
 }
 
