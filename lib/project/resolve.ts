@@ -42,14 +42,16 @@ export async function findBlueprintRoot(dir: string): Promise<string | null> {
 
 /** Names of a blueprint's agents: folders with configuration and card and no project of their own. */
 export async function blueprintAgents(root: string): Promise<string[]> {
-  const names: string[] = [];
-  for (const entry of await readdir(root, { withFileTypes: true })) {
-    if (!entry.isDirectory() && !entry.isSymbolicLink()) continue;
-    const has = (name: string) => isFile(join(root, entry.name, name));
-    if ((await has("config.yaml")) && (await has("agent.json")) && !(await has("pyproject.toml")))
-      names.push(entry.name);
-  }
-  return names.sort();
+  const entries = await readdir(root, { withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink());
+  const names = await Promise.all(
+    folders.map(async ({ name }) => {
+      const files = ["config.yaml", "agent.json", "pyproject.toml"];
+      const [config, card, project] = await Promise.all(files.map((file) => isFile(join(root, name, file))));
+      return config === true && card === true && project === false ? name : null;
+    }),
+  );
+  return names.filter((name) => name !== null).sort();
 }
 
 /**

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import fc from "fast-check";
 import { parse } from "yaml";
 import { ProjectFolder } from "../../test/_project.ts";
 import { agentFolder, classStem, clientNames, folderName, projectName, wordsOf } from "./names.ts";
@@ -195,4 +196,37 @@ test("an agent in TypeScript joins a blueprint: on a port past the others, with 
   // What is in Python goes on as if it were alone.
   const made = await folder.bat(["manifests", "aifabric"], { cwd: "lab" });
   assert.match(made.stdout, /added: desk, third/);
+});
+
+test("a compose file that was edited by hand keeps every line, whatever its comments, order and line ends", async () => {
+  using made = await blueprint("desk", "net");
+  const lines = made.read("lab/docker-compose.yaml").trimEnd().split("\n");
+  const own = [
+    "x-shared: &shared {cap_drop: [ALL]}   # ours",
+    "volumes: {data: {}}",
+    `# ${"ünïcödé 🎉 ".repeat(30)}`,
+  ];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(fc.nat(lines.length - 1), { maxLength: 8 }),
+      fc.constantFrom("\n", "\r\n"),
+      fc.subarray(own),
+      fc.boolean(),
+      async (places, end, extra, first) => {
+        const noted = lines.map((line, i) => (places.includes(i) ? `${line}   # note ${i}` : line));
+        const given = `${(first ? [...extra, ...noted] : [...noted, ...extra]).join(end)}${end}`;
+        using folder = await blueprint("desk", "net");
+        folder.write("lab/docker-compose.yaml", given);
+        const { exit, stderr } = await folder.bat(["add", "agent", "more"], { cwd: "lab" });
+        assert.equal(exit, 0, stderr);
+        const text = folder.read("lab/docker-compose.yaml");
+        const kept = text.split(end);
+        for (const line of given.split(end)) assert.ok(kept.includes(line), `${line}\n${text}`);
+        assert.ok(end === "\n" || !/[^\r]\n/.test(text));
+        const { services } = parse(text, { merge: true }) as { services: object };
+        assert.deepEqual(Object.keys(services), ["desk", "net", "more"]);
+      },
+    ),
+    { numRuns: 20 },
+  );
 });
