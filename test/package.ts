@@ -25,12 +25,15 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 test("the tarball holds what is needed and no test", () => {
   const files = execFileSync("tar", ["-tzf", tarball], { encoding: "utf8" }).split("\n");
+  // A template is a file of the project that it becomes, tests and TypeScript too.
+  const own = files.filter((file) => !file.startsWith("package/templates/"));
   assert.deepEqual(
-    files.filter((file) => /_test\.|\.ts$/.test(file) && !file.endsWith(".d.ts")),
+    own.filter((file) => /_test\.|\.ts$/.test(file) && !file.endsWith(".d.ts")),
     [],
   );
-  for (const needed of ["dist/bin/bat.js", "templates/eval/eval.yaml", "LICENSE", "README.md"]) {
-    assert.ok(files.includes(`package/${needed}`), needed);
+  const needed = ["dist/bin/bat.js", "templates/eval/eval.yaml", "templates/node/src/main.ts", "LICENSE"];
+  for (const file of [...needed, "rubrics/relevance.md", "README.md"]) {
+    assert.ok(files.includes(`package/${file}`), file);
   }
 });
 

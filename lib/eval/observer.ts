@@ -123,6 +123,8 @@ export interface RunObserver {
       planned: number;
     },
   ): void;
+  /** A model's attempts have ended and its judge is still at work on so many episodes. */
+  judging(left: { model: string; waiting: number }): void;
   /** After an episode was judged; `waiting` episodes of the model are still to be judged. */
   judged(judged: { model: string; waiting: number }): void;
   agentRestarted(restart: { model: string; exit: string; restarts: number; limit: number }): void;

@@ -134,6 +134,8 @@ async function evaluateModel(
     observer.modelFailed({ model: name, message, log: plan.agent.kind === "url" ? null : log });
   }
   // The agent is stopped by now: only the judge is still at work.
+  if (judging !== null && judging.open > 0 && !signal.aborted)
+    observer.judging({ model: name, waiting: judging.open });
   return await judged(judging, signal, stop);
 }
 

@@ -88,6 +88,10 @@ export class LiveProgress extends LineProgress {
       this.#failures = [...this.#failures, attemptLine(attempt, this.#models.size > 1)].slice(-MOST_FAILURES);
   }
 
+  override judging(left: { model: string; waiting: number }): void {
+    this.judged(left);
+  }
+
   override judged({ model, waiting }: { model: string; waiting: number }): void {
     const state = this.#models.get(model);
     if (state !== undefined) state.waiting = waiting;

@@ -38,6 +38,7 @@ export class QuietProgress implements RunObserver, Disposable {
   modelReady(): void {}
   attemptStarted(): void {}
   attemptFinished(): void {}
+  judging(): void {}
   judged(): void {}
   agentRestarted(): void {}
   runFinished(): void {}
@@ -101,6 +102,10 @@ export class LineProgress implements RunObserver, Disposable {
   attemptFinished(attempt: FinishedAttempt): void {
     const line = attemptLine(attempt, this.#severalModels);
     this.line(line.map(([text, style]) => (style === undefined ? text : this.paint(style, text))).join(""));
+  }
+
+  judging({ model, waiting }: { model: string; waiting: number }): void {
+    this.line(`${printable(model)}: the judge has ${count(waiting, "episode")} left`);
   }
 
   judged(_judged: { model: string; waiting: number }): void {}
