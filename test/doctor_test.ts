@@ -160,3 +160,11 @@ test("a card that cannot be read or says too little, and packages that are not i
     rmSync(broken, { recursive: true, force: true });
   }
 });
+
+test("plugins are listed at a blueprint's root and outside of any project too", () => {
+  for (const cwd of [folder, tmpdir()]) {
+    const { status, stdout, stderr } = bat(cwd, {}, "plugin", "list", "--kind", "providers");
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /providers +openai +built-in +OpenAI/);
+  }
+});

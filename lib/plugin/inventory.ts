@@ -24,8 +24,9 @@ export async function sourcesAt(cwd: string): Promise<PluginSource[]> {
     const { dir, config } = await findTarget({ cwd });
     return pluginSources({ projectDir: dir, packs: config.plugins });
   } catch (error) {
-    // Outside of any project there are bat's own; what is wrong with a project's is told.
-    if (error instanceof BatError && error.problems.length === 0 && error.code === "config") {
+    // Outside of any project, and at a blueprint's root, there are bat's own; what is wrong with a project's is told.
+    const nowhere = error instanceof BatError && ["config", "usage"].includes(error.code);
+    if (nowhere && error.problems.length === 0) {
       return pluginSources({ projectDir: cwd });
     }
     throw error;
