@@ -63,10 +63,13 @@ export async function writeChanges(changes: readonly FileChange[], options: Writ
   const ready: Prepared[] = [];
   try {
     const several = real.length > 1;
-    for (const change of real) {
-      const target = await targetOf(change, shown(change.path), made, finished);
-      ready.push(await prepare(change, target, several));
-    }
+    const targets: string[] = [];
+    for (const change of real) targets.push(await targetOf(change, shown(change.path), made, finished));
+    for (const folder of new Set(targets.map((target) => dirname(target)))) await sweep(folder);
+    // The disk takes them side by side; what went well of those beside one that did not is taken away again.
+    const prepared = await Promise.allSettled(real.map((change, i) => prepare(change, targets[i]!, several)));
+    for (const one of prepared) if (one.status === "fulfilled") ready.push(one.value);
+    for (const one of prepared) if (one.status === "rejected") throw one.reason;
     await putInPlace(ready, root);
   } catch (error) {
     if (error instanceof Unfinished)
@@ -94,7 +97,6 @@ function stateOf(ready: readonly Prepared[], cwd: string): string {
 }
 
 async function prepare(change: FileChange, target: string, several: boolean): Promise<Prepared> {
-  await sweep(dirname(target));
   const temporary = temporaryFor(target);
   const backup = several && change.before !== null ? temporaryFor(target, "old") : null;
   const old = change.before === null ? null : await stat(target);
