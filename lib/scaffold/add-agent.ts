@@ -98,7 +98,7 @@ async function planAgent(plan: FilePlan, added: Added, warnings: string[]): Prom
     port = options.port ?? own ?? nextPort(used);
     await plan.put(
       config,
-      configOf(await renderTemplate("blueprint-agent/config.yaml", values), port, settings),
+      await configOf(await renderTemplate("blueprint-agent/config.yaml", values), port, settings),
     );
   }
   const same = others.find((other) => other.port === port && port !== null);

@@ -1,6 +1,5 @@
 import { BatError } from "../errors.ts";
 import { AGENT_PROVIDERS, KEY_VARIABLES } from "../settings/agent-providers.ts";
-import { editConfig } from "../settings/config.ts";
 import { didYouMean } from "../text/nearest.ts";
 import { type ClientName, clientNames } from "./names.ts";
 import type { Values } from "./render.ts";
@@ -42,7 +41,7 @@ export function checkAgentOptions(options: AgentOptions): AgentSettings {
     clients,
     template: options.template,
     provider: checkProvider(options.modelProvider ?? "openai"),
-    model: options.model ?? "gpt-6-luna",
+    model: options.model ?? TEMPLATE.model,
     privacy: checkPrivacy(options.privacy ?? "none"),
     reasoningEffort: options.reasoningEffort,
     serviceTier: options.serviceTier,
@@ -105,9 +104,17 @@ export function agentValues(
   };
 }
 
+/** What the templates of `config.yaml` say. */
+const TEMPLATE = { port: 9900, model: "gpt-6-luna", provider: "openai" } as const;
+
 /** A new `config.yaml` with what was asked for, set as `bat set config` sets it. */
-export function configOf(template: string, port: number, settings: AgentSettings): string {
+export async function configOf(template: string, port: number, settings: AgentSettings): Promise<string> {
   const { model, provider, reasoningEffort, serviceTier } = settings;
+  const others = [reasoningEffort, serviceTier].filter((one) => one !== undefined);
+  const asTemplate = port === TEMPLATE.port && model === TEMPLATE.model && provider === TEMPLATE.provider;
+  // Most agents begin as the template has them: no parser is loaded to set what stands there.
+  if (asTemplate && others.length === 0) return template;
+  const { editConfig } = await import("../settings/config.ts");
   return editConfig(template, "config.yaml", {
     port,
     model,

@@ -6,7 +6,6 @@ import type { ClientPlugin } from "../plugin/define.ts";
 import { type Loaded, loadPlugins } from "../plugin/loader.ts";
 import { type PluginSource, pluginSources } from "../plugin/sources.ts";
 import { didYouMean } from "../text/nearest.ts";
-import { readYaml } from "../text/yaml-read.ts";
 import type { ClientName } from "./names.ts";
 import type { FilePlan } from "./plan.ts";
 import { render, renderTemplate } from "./render.ts";
@@ -45,6 +44,7 @@ async function packsOf(dir: string): Promise<string[]> {
   const file = join(dir, "eval", "eval.yaml");
   const text = await readFile(file, "utf8").catch(() => null);
   if (text === null) return [];
+  const { readYaml } = await import("../text/yaml-read.ts");
   try {
     const { plugins } = (readYaml(text, file).value ?? {}) as { plugins?: unknown };
     return Array.isArray(plugins) ? plugins.filter((pack) => typeof pack === "string") : [];

@@ -68,7 +68,11 @@ export async function initAgent(
     await plan.put(join(dir, file), await renderTemplate(`agent/${template}`, all));
   // What is in there is a key.
   await plan.putNew(join(dir, ".env"), await renderTemplate("agent/dot-env", all));
-  const config = configOf(await renderTemplate("agent/config.yaml", all), options.port ?? 9900, settings);
+  const config = await configOf(
+    await renderTemplate("agent/config.yaml", all),
+    options.port ?? 9900,
+    settings,
+  );
   await plan.put(join(dir, "config.yaml"), config);
   const warnings = [
     ...settings.warnings,
